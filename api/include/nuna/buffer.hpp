@@ -1,0 +1,157 @@
+#pragma once
+// Buffer: an array in the one address space, with instances wherever they are needed.
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "nuna/access_map.hpp"
+#include "nuna/box.hpp"
+#include "nuna/config.hpp"
+#include "nuna/host_view.hpp"
+
+namespace nuna {
+inline namespace v0 {
+
+class Context;
+
+namespace detail {
+
+class BufferState;
+class ContextState;
+
+/// Where in the user's program a call was made.
+struct CallSite {
+  const char* file = "";
+  int line = 0;
+};
+
+/// The untyped part of a Buffer.
+class NUNA_API BufferHandle {
+ public:
+  BufferHandle(const Context& context, const Extents& extents, int dims, Index element_bytes, CallSite site);
+  BufferHandle(BufferHandle&&) noexcept = default;
+  BufferHandle& operator=(BufferHandle&& other) noexcept;
+  ~BufferHandle();
+
+  const Extents& extents() const;
+  ViewHandle open(const Box& box, Access access, CallSite site) const;
+  ViewHandle open_bytes(Interval bytes, Access access, CallSite site) const;
+  ViewHandle open_at(int rank, const Box& box, CallSite site) const;
+  ViewHandle open_local(const Box& box, CallSite site) const;
+  void* open_all(CallSite site) const;
+  void close_all(CallSite site) const;
+  void* address() const;
+  std::vector<Box> local_boxes() const;
+  void release(CallSite site);
+  const std::shared_ptr<BufferState>& state() const;
+
+ private:
+  std::shared_ptr<BufferState> state_;
+};
+
+}  // namespace detail
+
+/// A row-major array of `T` with N = 1 to 3 axes (slowest first), owned by a Context, which outlives it.
+///
+/// Move-only. Creating, opening and destroying are replicated calls in a Context of several ranks: all ranks make them
+/// in the same order. The address range is reserved at creation; memory follows use, on the devices that use it.
+/// Contents are undefined until written. Destroying a buffer in use defers the release until its users are done.
+/// Errors: invalid_argument for an empty or oversized shape, out_of_memory when the address range is exhausted.
+template <class T, int N>
+class Buffer {
+  static_assert(std::is_trivially_copyable<T>::value, "elements are trivially copyable");
+
+ public:
+  using element_type = T;
+
+  Buffer(const Context& context, const Extents& extents, const char* file = __builtin_FILE(),
+         int line = __builtin_LINE())
+      : handle_(context, extents, N, static_cast<Index>(sizeof(T)), {file, line}) {}
+
+  const Extents& extents() const { return handle_.extents(); }
+  Index size() const { return extents().count(); }
+
+  /// Opens the whole buffer (or a box of it) for the host; see HostView. Waits for the launches that produce what is
+  /// read, and throws their failure. Every rank opens the same box.
+  HostView<T, N> host(Access access, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return HostView<T, N>(handle_.open(Box(extents()), access, {file, line}));
+  }
+  HostView<T, N> host(const Box& box, Access access, const char* file = __builtin_FILE(),
+                      int line = __builtin_LINE()) {
+    return HostView<T, N>(handle_.open(box, access, {file, line}));
+  }
+  /// Opens bytes [begin, end) of the dense array, at any byte boundary, as a view of bytes indexed from the buffer's
+  /// start.
+  HostView<unsigned char, 1> host_bytes(Interval bytes, Access access, const char* file = __builtin_FILE(),
+                                        int line = __builtin_LINE()) {
+    return HostView<unsigned char, 1>(handle_.open_bytes(bytes, access, {file, line}));
+  }
+  /// Reads a box back to one rank only; a replicated call. On the other ranks the view is empty (box().empty()).
+  HostView<const T, N> host_at(int rank, const Box& box, const char* file = __builtin_FILE(),
+                               int line = __builtin_LINE()) {
+    return HostView<const T, N>(handle_.open_at(rank, box, {file, line}));
+  }
+  /// Reads a box that this rank holds already (one of local_boxes(), or inside one): no rank is asked, so this is not a
+  /// replicated call. invalid_argument when the rank does not hold all of it.
+  HostView<const T, N> host_local(const Box& box, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return HostView<const T, N>(handle_.open_local(box, {file, line}));
+  }
+  /// The boxes whose newest contents were produced by (or exist alike on) this rank, disjoint over the ranks when
+  /// they come from launches. Sorted by first index.
+  std::vector<Box> local_boxes() const { return handle_.local_boxes(); }
+
+  /// Opens the whole buffer for reading and writing until close(), for code that wants a bare pointer.
+  T* data(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return static_cast<T*>(handle_.open_all({file, line}));
+  }
+  void close(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { handle_.close_all({file, line}); }
+
+  /// The buffer's address on this rank, for Context::copy and for printing. It may be dereferenced only while the
+  /// buffer is open.
+  T* address() const { return static_cast<T*>(handle_.address()); }
+
+  /// Gives the buffer back before the handle's end. Using it afterwards is ErrorCode::already_released.
+  void release(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { handle_.release({file, line}); }
+
+  friend void swap(Buffer& a, Buffer& b) noexcept { std::swap(a.handle_, b.handle_); }
+
+  const detail::BufferHandle& handle() const { return handle_; }
+
+ private:
+  detail::BufferHandle handle_;
+};
+
+/// A buffer as an argument of a launch: see read(), write(), read_write(), may_write().
+template <class T, int N>
+struct Argument {
+  const detail::BufferHandle* buffer;
+  AccessMap map;
+  bool reads;
+  bool writes;
+  bool may;
+};
+
+/// The kernel reads what the map says.
+template <class T, int N>
+Argument<const T, N> read(const Buffer<T, N>& buffer, AccessMap map = one_to_one()) {
+  return {&buffer.handle(), std::move(map), true, false, false};
+}
+/// The kernel writes every byte of what the map says, and reads none of it. Parts must not overlap.
+template <class T, int N>
+Argument<T, N> write(const Buffer<T, N>& buffer, AccessMap map = one_to_one()) {
+  return {&buffer.handle(), std::move(map), false, true, false};
+}
+/// The kernel reads and writes what the map says. Parts must not overlap.
+template <class T, int N>
+Argument<T, N> read_write(const Buffer<T, N>& buffer, AccessMap map = one_to_one()) {
+  return {&buffer.handle(), std::move(map), true, true, false};
+}
+/// The kernel writes some of what the map says: the old contents are fetched first (D8). Parts must not overlap.
+template <class T, int N>
+Argument<T, N> may_write(const Buffer<T, N>& buffer, AccessMap map = one_to_one()) {
+  return {&buffer.handle(), std::move(map), false, true, true};
+}
+
+}  // namespace v0
+}  // namespace nuna

@@ -1,0 +1,237 @@
+#pragma once
+// Context: a set of devices, on one or many ranks, that run one program.
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "nuna/access_map.hpp"
+#include "nuna/box.hpp"
+#include "nuna/buffer.hpp"
+#include "nuna/config.hpp"
+#include "nuna/domain.hpp"
+#include "nuna/event.hpp"
+#include "nuna/instance.hpp"
+#include "nuna/kernel.hpp"
+
+namespace nuna {
+inline namespace v0 {
+
+/// How a Context is made. Zero means: from the environment, or Nuna's default.
+struct Options {
+  int devices = 0;             ///< host devices per rank (NUNA_DEVICES, 1)
+  int threads_per_device = 0;  ///< worker threads of a host device (NUNA_THREADS, allowed cores / devices)
+  std::size_t memory_limit_bytes = 0;  ///< of each memory (NUNA_MEMORY_LIMIT, the machine's)
+  bool dry_run = false;                ///< plan and print, move nothing (NUNA_DRY_RUN=1)
+};
+
+namespace detail {
+
+/// The name of a launch together with its call site.
+struct LaunchName {
+  const char* text;
+  CallSite site;
+  LaunchName(const char* name, const char* file = __builtin_FILE(),  // NOLINT(google-explicit-constructor)
+             int line = __builtin_LINE())
+      : text(name), site{file, line} {}
+};
+
+struct LaunchArgument {
+  const BufferHandle* buffer = nullptr;
+  const AccessMap* map = nullptr;
+  bool reads = false;
+  bool writes = false;
+  bool may = false;
+};
+
+struct LaunchRequest {
+  const LaunchName* name = nullptr;
+  const Domain* domain = nullptr;
+  const Extents* block = nullptr;
+  RunFunction run = nullptr;
+  std::shared_ptr<const void> closure;
+  const LaunchArgument* arguments = nullptr;
+  std::size_t argument_count = 0;
+};
+
+/// Stands in a closure for a buffer argument; becomes a View at the call.
+template <class T, int N>
+struct ViewSlot {};
+
+template <class A>
+struct Bound {  // a plain value
+  static_assert(std::is_trivially_copyable<A>::value, "plain kernel arguments are trivially copyable");
+  using Stored = A;
+  static constexpr bool is_buffer = false;
+  static const A& store(const A& value) { return value; }
+};
+template <class T, int N>
+struct Bound<Argument<T, N>> {
+  using Stored = ViewSlot<T, N>;
+  static constexpr bool is_buffer = true;
+  static Stored store(const Argument<T, N>&) { return {}; }
+};
+
+template <class A>
+const A& resolve(const A& value, const InstanceView*&) {
+  return value;
+}
+template <class T, int N>
+View<T, N> resolve(const ViewSlot<T, N>&, const InstanceView*& next) {
+  return View<T, N>(*next++);
+}
+
+template <class Kernel, class... Stored>
+struct Closure {
+  Kernel kernel;
+  Extents block;
+  std::tuple<Stored...> arguments;
+
+  static void run(const void* closure, const Box& threads, const InstanceView* views) {
+    const auto& self = *static_cast<const Closure*>(closure);
+    self.run_with(threads, views, std::index_sequence_for<Stored...>{});
+  }
+  template <std::size_t... I>
+  void run_with(const Box& threads, const InstanceView* views, std::index_sequence<I...>) const {
+    // braces: the views are taken in the order of the arguments
+    const std::tuple<std::decay_t<decltype(resolve(std::get<I>(arguments), views))>...> bound{
+        resolve(std::get<I>(arguments), views)...};
+    run_threads(threads, block, kernel, std::get<I>(bound)...);
+  }
+};
+
+NUNA_API Event launch(ContextState& context, const LaunchRequest& request);
+
+}  // namespace detail
+
+/// Where bytes of a 2-D or 3-D copy lie: rows of a plane are row_bytes apart, planes plane_bytes.
+struct Pitched {
+  void* pointer = nullptr;
+  Index row_bytes = 0;
+  Index plane_bytes = 0;
+};
+struct ConstPitched {
+  const void* pointer = nullptr;
+  Index row_bytes = 0;
+  Index plane_bytes = 0;
+};
+
+/// Owns devices, buffers' address range, the directory of who holds what, and the sequence of calls.
+///
+/// A *self* Context has one rank; any thread may call it. A Context of several ranks is *replicated*: every rank makes
+/// the same calls in the same order, from one thread at a time (a second thread inside is ErrorCode::concurrent_use;
+/// ranks whose calls differ are ErrorCode::diverged, with both call sites).
+///
+/// Launches return at once; order follows from the data. Failures of what runs asynchronously surface at the wait,
+/// fence or host access of what they touched. Move-only; outlives its buffers (a broken promise is reported and stops
+/// the process). The destructor waits for everything.
+class NUNA_API Context {
+ public:
+  /// All ranks if launched by MPI, else this process alone. Reads `--devices N` from the arguments, which win over
+  /// NUNA_DEVICES.
+  static Context world(int argc, char** argv, Options options = {});
+  /// This process alone.
+  static Context self(Options options = {});
+  /// Runs `body` once per rank on `ranks` threads of this process, each with its own rank's Context: the in-process
+  /// cluster. Returns when all have ended; throws the failure of the rank that failed first.
+  static void in_process(int ranks, const Options& options, const std::function<void(Context&)>& body);
+
+  Context(Context&&) noexcept;
+  Context& operator=(Context&&) noexcept;
+  ~Context();
+
+  int rank() const;
+  int ranks() const;
+  int devices() const;  ///< of this rank
+
+  /// Runs `kernel` for every thread of `domain`, split over all devices of all ranks. Arguments are buffers with
+  /// their declared access (read, write, read_write, may_write) and plain trivially copyable values, in the order
+  /// of the kernel's parameters behind Thread. Throws only for its arguments (invalid_argument, out_of_bounds,
+  /// overlapping_writes, too_few_blocks), before anything has moved. The name and the call site go into traces and errors.
+  template <class Kernel, class... Arguments>
+  Event launch(detail::LaunchName name, const Domain& domain, const Extents& block, Kernel kernel,
+               const Arguments&... arguments) {
+    using Closure = detail::Closure<Kernel, typename detail::Bound<Arguments>::Stored...>;
+    constexpr std::size_t kBuffers = (std::size_t{0} + ... + (detail::Bound<Arguments>::is_buffer ? 1 : 0));
+    detail::LaunchArgument buffers[kBuffers + 1];
+    detail::LaunchArgument* next = buffers;
+    (note_argument(arguments, next), ...);
+    detail::LaunchRequest request;
+    request.name = &name;
+    request.domain = &domain;
+    request.block = &block;
+    request.run = &Closure::run;
+    request.closure = std::make_shared<const Closure>(
+        Closure{std::move(kernel), block, std::make_tuple(detail::Bound<Arguments>::store(arguments)...)});
+    request.arguments = buffers;
+    request.argument_count = kBuffers;
+    return detail::launch(*state_, request);
+  }
+
+  /// Copies bytes between any two pointers, each of a buffer (see Buffer::address) or of the host. Buffers' bytes are
+  /// the newest ones, wherever they are; with several ranks a host source must hold the same bytes on every rank
+  /// (unequal_fill otherwise) and a host target is filled on every rank. Returns when host memory may be reused.
+  void copy(void* to, const void* from, std::size_t bytes, const char* file = __builtin_FILE(),
+            int line = __builtin_LINE());
+  /// The same for a box of bytes: extents = {planes, rows, bytes}, {rows, bytes} or {bytes}.
+  void copy(const Pitched& to, const ConstPitched& from, const Extents& bytes, const char* file = __builtin_FILE(),
+            int line = __builtin_LINE());
+  /// Copies a box of elements between buffers of one element size, device to device where the data is.
+  template <class T, int N, int M>
+  Event copy_box(Buffer<T, N>& to, const Box& to_box, const Buffer<T, M>& from, const Box& from_box,
+                 const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return copy_boxes(to.handle(), to_box, from.handle(), from_box, {file, line});
+  }
+  /// Sets every element of a box to `value`, on the devices.
+  template <class T, int N>
+  Event fill(Buffer<T, N>& buffer, const Box& box, const T& value, const char* file = __builtin_FILE(),
+             int line = __builtin_LINE()) {
+    return fill_box(buffer.handle(), box, &value, sizeof(T), {file, line});
+  }
+  template <class T, int N>
+  Event fill(Buffer<T, N>& buffer, const T& value, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return fill_box(buffer.handle(), Box(buffer.extents()), &value, sizeof(T), {file, line});
+  }
+
+  /// Waits until everything this rank was asked to do is done; throws the first failure not yet thrown.
+  void wait(const char* file = __builtin_FILE(), int line = __builtin_LINE());
+  /// Waits until everything that touches `buffer` is done; throws its failure.
+  template <class T, int N>
+  void fence(const Buffer<T, N>& buffer, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    fence_buffer(buffer.handle(), {file, line});
+  }
+
+  /// Counters since the Context's start, as one JSON object: launches, bytes by route, planner and tracker seconds,
+  /// plan cache hits, fallbacks.
+  std::string stats() const;
+  /// Folds `value` over the ranks (rank order, so all get the same bits). Replicated.
+  double sum(double value, const char* file = __builtin_FILE(), int line = __builtin_LINE());
+  double max(double value, const char* file = __builtin_FILE(), int line = __builtin_LINE());
+
+  detail::ContextState& state() const { return *state_; }
+
+ private:
+  explicit Context(std::shared_ptr<detail::ContextState> state);
+
+  template <class A>
+  static void note_argument(const A&, detail::LaunchArgument*&) {}
+  template <class T, int N>
+  static void note_argument(const Argument<T, N>& a, detail::LaunchArgument*& next) {
+    *next++ = {a.buffer, &a.map, a.reads, a.writes, a.may};
+  }
+  Event copy_boxes(const detail::BufferHandle& to, const Box& to_box, const detail::BufferHandle& from,
+                   const Box& from_box, detail::CallSite site);
+  Event fill_box(const detail::BufferHandle& buffer, const Box& box, const void* value, std::size_t bytes,
+                 detail::CallSite site);
+  void fence_buffer(const detail::BufferHandle& buffer, detail::CallSite site);
+
+  std::shared_ptr<detail::ContextState> state_;
+};
+
+}  // namespace v0
+}  // namespace nuna

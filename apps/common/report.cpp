@@ -1,0 +1,33 @@
+#include "common/report.hpp"
+
+#include <cstdint>
+
+namespace apps {
+
+std::string Report::to_line() const {
+  nlohmann::ordered_json line;
+  line["app"] = app;
+  line["ranks"] = ranks;
+  line["devices"] = devices;
+  line["seconds"] = seconds;
+  line["transfer_share"] = transfer_share;
+  line["bytes_by_route"] = bytes_by_route;
+  line["verified"] = nullptr;
+  if (verified) line["verified"] = *verified;
+  for (const auto& entry : more.items()) line[entry.key()] = entry.value();
+  return line.dump();
+}
+
+void add_counters(Report& report, nuna::Context& context) {
+  const nlohmann::json stats = nlohmann::json::parse(context.stats());
+  report.ranks = context.ranks();
+  report.devices = context.devices();
+  report.transfer_share = context.max(stats.value("transfer_share", 0.0));
+  report.bytes_by_route = nlohmann::json::object();
+  // Every rank knows the same routes, so these are the same calls on each.
+  for (const auto& [route, bytes] : stats.value("bytes_by_route", nlohmann::json::object()).items()) {
+    report.bytes_by_route[route] = static_cast<std::int64_t>(context.sum(bytes.get<double>()));
+  }
+}
+
+}  // namespace apps

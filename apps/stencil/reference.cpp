@@ -1,0 +1,130 @@
+#include "stencil/reference.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+
+namespace stencil {
+namespace {
+
+// A field with a border of 4 elements on every face.
+class Bordered {
+ public:
+  Bordered(std::int64_t nx, std::int64_t ny, std::int64_t nz)
+      : ny_(ny), row_(nz + 8), plane_((ny + 8) * row_), values_(std::size_t((nx + 8) * plane_), 0.0f) {}
+
+  std::ptrdiff_t row() const { return row_; }
+  std::ptrdiff_t plane() const { return plane_; }
+  /// The first element of the row (x, y) of the model; y may be -4 to ny + 3.
+  float* row_at(std::int64_t x, std::int64_t y) {
+    return values_.data() + (x + 4) * plane_ + (y + 4) * row_ + 4;
+  }
+
+  /// Copies rows -1 to -4 from 1 to 4, and those beyond the last likewise.
+  void mirror_plane(std::int64_t x) {
+    for (std::int64_t d = 1; d <= 4; ++d) {
+      for (std::ptrdiff_t z = -4; z < row_ - 4; ++z) {
+        row_at(x, -d)[z] = row_at(x, d)[z];
+        row_at(x, ny_ - 1 + d)[z] = row_at(x, ny_ - 1 - d)[z];
+      }
+    }
+  }
+
+ private:
+  std::int64_t ny_;
+  std::ptrdiff_t row_;
+  std::ptrdiff_t plane_;
+  std::vector<float> values_;
+};
+
+// One row of the model: `p` now, `q` before and after, `c` (velocity * step / spacing)^2.
+void advance_row(const float* __restrict p, float* __restrict q, const float* __restrict c, const float* sz,
+                 float sxy, std::ptrdiff_t X, std::ptrdiff_t Y, std::int64_t nz) {
+  constexpr float c0 = 3.0f * (-205.0f / 72.0f), c1 = 8.0f / 5.0f, c2 = -1.0f / 5.0f, c3 = 8.0f / 315.0f,
+                  c4 = -1.0f / 560.0f;
+  for (std::int64_t z = 0; z < nz; ++z) {
+    const float* o = p + z;
+    const float r1 = o[-X] + o[X] + (o[-Y] + o[Y]) + (o[-1] + o[1]);
+    const float r2 = o[-2 * X] + o[2 * X] + (o[-2 * Y] + o[2 * Y]) + (o[-2] + o[2]);
+    const float r3 = o[-3 * X] + o[3 * X] + (o[-3 * Y] + o[3 * Y]) + (o[-3] + o[3]);
+    const float r4 = o[-4 * X] + o[4 * X] + (o[-4 * Y] + o[4 * Y]) + (o[-4] + o[4]);
+    const float laplacian = c0 * o[0] + c1 * r1 + c2 * r2 + c3 * r3 + c4 * r4;
+    const float s = sxy * sz[z];
+    q[z] = s * (2.0f * o[0] - s * q[z] + c[z] * laplacian);
+  }
+}
+
+void advance(const Experiment& e, Bordered& now, Bordered& next) {
+  const float* c = e.courant2.data();
+  for (std::int64_t x = 0; x < e.nx; ++x) now.mirror_plane(x);
+  for (std::int64_t x = 0; x < e.nx; ++x) {
+    for (std::int64_t y = 0; y < e.ny; ++y, c += e.nz) {
+      advance_row(now.row_at(x, y), next.row_at(x, y), c, e.sponge_z.data(),
+                  e.sponge_x[std::size_t(x)] * e.sponge_y[std::size_t(y)], now.plane(), now.row(), e.nz);
+    }
+  }
+}
+
+std::vector<float> without_border(const Experiment& e, Bordered& field) {
+  std::vector<float> dense;
+  dense.reserve(std::size_t(e.points()));
+  for (std::int64_t x = 0; x < e.nx; ++x) {
+    for (std::int64_t y = 0; y < e.ny; ++y)
+      dense.insert(dense.end(), field.row_at(x, y), field.row_at(x, y) + e.nz);
+  }
+  return dense;
+}
+
+// Compares bits: equal NaNs are equal, 0 and -0 are not.
+std::string compare(const char* what, const std::vector<float>& ours, const std::vector<float>& theirs) {
+  if (ours.size() != theirs.size()) return std::string("the sizes of ") + what + " differ";
+  std::size_t first = 0;
+  std::size_t count = 0;
+  for (std::size_t i = ours.size(); i-- > 0;) {
+    if (std::bit_cast<std::uint32_t>(ours[i]) == std::bit_cast<std::uint32_t>(theirs[i])) continue;
+    first = i;
+    ++count;
+  }
+  if (count == 0) return {};
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "%zu of %zu values of %s differ from the serial reference, first at %zu: %.9g, not %.9g",
+                count, ours.size(), what, first, double(ours[first]), double(theirs[first]));
+  return text;
+}
+
+}  // namespace
+
+Fields run_reference(const Experiment& e, const std::function<void(std::int64_t)>& progress) {
+  Bordered now(e.nx, e.ny, e.nz);
+  Bordered other(e.nx, e.ny, e.nz);
+  Fields fields;
+  fields.traces.resize(std::size_t(e.nx * e.steps));
+  for (std::int64_t step = 0; step < e.steps; ++step) {
+    advance(e, now, other);
+    for (std::int64_t y = e.source_y_begin; y < e.source_y_end; ++y) {
+      other.row_at(e.source_x, y)[e.source_z] +=
+          e.signal[std::size_t(step)] * e.courant2[std::size_t((e.source_x * e.ny + y) * e.nz + e.source_z)];
+    }
+    for (std::int64_t x = 0; x < e.nx; ++x) {
+      fields.traces[std::size_t(x * e.steps + step)] = other.row_at(x, e.receiver_y)[e.receiver_z];
+    }
+    std::swap(now, other);
+    if (progress) progress(step + 1);
+  }
+  fields.now = without_border(e, now);
+  fields.previous = without_border(e, other);
+  return fields;
+}
+
+std::string first_difference(const Fields& ours, const Fields& reference) {
+  for (const auto& [what, field] : {std::pair{"the wavefield", &Fields::now},
+                                    std::pair{"the wavefield a step earlier", &Fields::previous},
+                                    std::pair{"the traces", &Fields::traces}}) {
+    if (std::string text = compare(what, ours.*field, reference.*field); !text.empty()) return text;
+  }
+  return {};
+}
+
+}  // namespace stencil

@@ -1,0 +1,64 @@
+# How Nuna's own code is compiled. Third-party headers are system headers and raise no warnings.
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+  message(FATAL_ERROR "Nuna needs g++ 12 or newer (found ${CMAKE_CXX_COMPILER_VERSION}).")
+endif()
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or RelWithDebInfo" FORCE)
+endif()
+
+# ccache when it is here; precompiled headers need two of its checks relaxed.
+find_program(NUNA_CCACHE ccache)
+if(PROJECT_IS_TOP_LEVEL AND NUNA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${NUNA_CCACHE})
+endif()
+
+# D11, the same bits always: Nuna and every kernel of a user of Nuna::nuna are compiled without contraction.
+set(NUNA_SAME_BITS $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
+                   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off> $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false>)
+
+# Warnings for our own code, tests and programs included.
+add_library(nuna_warnings INTERFACE)
+target_compile_options(nuna_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers)
+if(NUNA_WERROR)
+  target_compile_options(nuna_warnings INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ reports these in correct standard library code after inlining (for std::string: GCC bug 105329), most of all
+  # under sanitizers. They stay visible, except -Wrestrict, which g++ 12 gets wrong for "a" + string.
+  target_compile_options(nuna_warnings INTERFACE
+    -Wno-error=maybe-uninitialized -Wno-error=array-bounds -Wno-error=stringop-overflow -Wno-error=stringop-overread
+    -Wno-error=dangling-pointer -Wno-error=free-nonheap-object -Wno-error=tsan)
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(nuna_warnings INTERFACE -Wno-restrict)
+  endif()
+else()
+  target_compile_options(nuna_warnings INTERFACE -Wthread-safety)
+endif()
+
+# Everything built in this tree: C++20, hidden symbols, sanitizers.
+add_library(nuna_build INTERFACE)
+target_compile_features(nuna_build INTERFACE cxx_std_20)
+target_compile_options(nuna_build INTERFACE ${NUNA_SAME_BITS})
+target_link_libraries(nuna_build INTERFACE nuna_warnings)
+target_compile_definitions(nuna_build INTERFACE ${NUNA_BACKEND_DEFINITIONS})
+if(NUNA_SANITIZE)
+  target_compile_options(nuna_build INTERFACE
+    -fsanitize=${NUNA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(nuna_build INTERFACE -fsanitize=${NUNA_SANITIZE})
+endif()
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_definitions(nuna_build INTERFACE _GLIBCXX_ASSERTIONS)
+endif()
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+  set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+endif()

@@ -1,0 +1,22 @@
+# The libraries Nuna is built from. `./quickstart packages` names the Debian packages that carry them.
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(absl CONFIG REQUIRED)
+find_package(spdlog CONFIG REQUIRED)
+find_package(nlohmann_json CONFIG REQUIRED)
+find_package(tomlplusplus CONFIG REQUIRED)
+pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+
+if(NUNA_APPS)
+  find_package(CLI11 CONFIG REQUIRED)
+  find_package(PNG REQUIRED)
+endif()
+if(NUNA_TESTS)
+  find_package(GTest CONFIG REQUIRED)
+endif()
+if(NUNA_PERF)
+  find_package(benchmark CONFIG REQUIRED)
+  find_package(Boost REQUIRED)
+  pkg_check_modules(STARPU IMPORTED_TARGET starpu-1.3)
+endif()

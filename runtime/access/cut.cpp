@@ -1,0 +1,67 @@
+#include "access/cut.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace nuna::access {
+
+Cut::Cut(const Box& domain, const Extents& block, std::array<std::vector<Index>, kMaxDims> bounds, int first_rank,
+         int parts_per_rank)
+    : domain_(domain),
+      block_(block),
+      bounds_(std::move(bounds)),
+      first_rank_(first_rank),
+      parts_per_rank_(parts_per_rank) {
+  base::check(parts_per_rank_ > 0, "a cut gives each rank at least one part");
+  for (int a = 0; a < kMaxDims; ++a) {
+    const auto& b = bounds_[static_cast<std::size_t>(a)];
+    base::check(b.size() >= 2 && std::is_sorted(b.begin(), b.end()), "cut boundaries ascend");
+    parts_[static_cast<std::size_t>(a)] = static_cast<int>(b.size()) - 1;
+    Range busy{parts_along(a), 0};
+    for (int i = 0; i < parts_along(a); ++i) {
+      if (threads_along(a, i).empty()) continue;
+      busy.begin = std::min(busy.begin, i);
+      busy.end = i + 1;
+    }
+    for (int i = busy.begin; i < busy.end; ++i) {
+      base::check(!threads_along(a, i).empty(), "only the first and last parts of a cut may be empty");
+    }
+    busy_[static_cast<std::size_t>(a)] = busy;
+  }
+}
+
+std::array<int, kMaxDims> Cut::position(int part) const {
+  return {part / (parts_[1] * parts_[2]), part / parts_[2] % parts_[1], part % parts_[2]};
+}
+
+Box Cut::threads(int part) const {
+  const auto at = position(part);
+  Box box = domain_;
+  for (int a = 0; a < kMaxDims; ++a) box[a] = threads_along(a, at[static_cast<std::size_t>(a)]);
+  return box;
+}
+
+Part Cut::describe(int part) const {
+  Part p{domain_, threads(part)};
+  for (int a = 0; a < kMaxDims; ++a) {
+    const Index size = std::max<Index>(block_[a], 1);
+    const Index origin = bounds_[static_cast<std::size_t>(a)].front();
+    const Interval t = p.threads[a];
+    p.blocks[a] = t.empty() ? Interval{0, 0}
+                            : Interval{(t.begin - origin) / size, (t.end - 1 - origin) / size + 1};
+  }
+  return p;
+}
+
+Range Cut::parts_of(base::RankId rank) const {
+  const int begin = (rank.value - first_rank_) * parts_per_rank_;
+  return {std::clamp(begin, 0, parts()), std::clamp(begin + parts_per_rank_, 0, parts())};
+}
+
+bool operator==(const Cut& a, const Cut& b) {
+  return a.domain_ == b.domain_ && a.block_ == b.block_ && a.bounds_ == b.bounds_ && a.first_rank_ == b.first_rank_ &&
+         a.parts_per_rank_ == b.parts_per_rank_;
+}
+
+}  // namespace nuna::access

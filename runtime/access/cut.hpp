@@ -1,0 +1,79 @@
+#pragma once
+// Cut: how the threads of a launch are divided into parts, and which rank runs which part.
+//
+// A cut is a product: per axis, boundaries between blocks. Parts are numbered row-major (axis 0 slowest) and go to the
+// ranks in contiguous runs of parts_per_rank, beginning with first_rank; within a rank they go to its devices in
+// order. Storage is one number per part and axis, never one per part. Immutable values.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "nuna/access_map.hpp"
+#include "nuna/box.hpp"
+
+namespace nuna::access {
+
+/// A contiguous range of part numbers or indices.
+struct Range {
+  int begin = 0;
+  int end = 0;
+  bool empty() const { return end <= begin; }
+  int size() const { return empty() ? 0 : end - begin; }
+  friend bool operator==(Range, Range) = default;
+};
+
+class Cut {
+ public:
+  /// `bounds[a]` holds parts + 1 ascending thread indices per axis, from the frame's first to its end. `domain` is
+  /// the box of threads that run; parts that it does not meet are empty.
+  Cut(const Box& domain, const Extents& block, std::array<std::vector<Index>, kMaxDims> bounds, int first_rank,
+      int parts_per_rank);
+
+  int dims() const { return domain_.dims; }
+  int parts() const { return parts_[0] * parts_[1] * parts_[2]; }
+  int parts_along(int axis) const { return parts_[static_cast<std::size_t>(axis)]; }
+  const Box& domain() const { return domain_; }
+  const Extents& block() const { return block_; }
+
+  /// Indices of the part along each axis.
+  std::array<int, kMaxDims> position(int part) const;
+  /// Threads of part-index `i` along `axis`, clipped to the domain; may be empty.
+  Interval threads_along(int axis, int i) const {
+    const auto& b = bounds_[static_cast<std::size_t>(axis)];
+    return Interval{b[static_cast<std::size_t>(i)], b[static_cast<std::size_t>(i) + 1]}.intersect(domain_[axis]);
+  }
+  /// The part-indices along `axis` that have threads.
+  Range busy_along(int axis) const { return busy_[static_cast<std::size_t>(axis)]; }
+  Box threads(int part) const;
+  /// Threads and blocks of a part, as a user's function sees them.
+  Part describe(int part) const;
+
+  base::RankId rank_of(int part) const { return {first_rank_ + part / parts_per_rank_}; }
+  /// Which of its rank's parts this one is: its device.
+  int slot_of(int part) const { return part % parts_per_rank_; }
+  Range parts_of(base::RankId rank) const;
+  int parts_per_rank() const { return parts_per_rank_; }
+
+  friend bool operator==(const Cut& a, const Cut& b);
+  template <class H>
+  friend H AbslHashValue(H h, const Cut& c) {
+    for (const Interval& i : c.domain_.axis) h = H::combine(std::move(h), i.begin, i.end);
+    return H::combine(std::move(h), c.bounds_, c.first_rank_, c.parts_per_rank_);
+  }
+
+ private:
+  Box domain_;
+  Extents block_;
+  std::array<std::vector<Index>, kMaxDims> bounds_;
+  std::array<int, kMaxDims> parts_{};
+  std::array<Range, kMaxDims> busy_{};
+  int first_rank_;
+  int parts_per_rank_;
+};
+
+using CutRef = std::shared_ptr<const Cut>;
+
+}  // namespace nuna::access

@@ -1,0 +1,76 @@
+#include "access/declared.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "nuna/error.hpp"
+
+namespace nuna::access {
+namespace {
+
+Interval core(const AxisRule& rule, Interval threads) {
+  return {threads.begin * rule.tile + rule.offset, (threads.end - 1) * rule.tile + rule.offset + rule.tile};
+}
+
+[[noreturn]] void refuse(ErrorCode code, std::string_view what, const std::string& why) {
+  throw Error(code, std::string(what) + ": " + why);
+}
+
+}  // namespace
+
+Interval touched(const AxisRule& rule, Interval threads, Index extent) {
+  if (rule.from == AxisRule::kAll) return {0, extent};
+  const Interval c = core(rule, threads);
+  return {std::max<Index>(c.begin - rule.before, 0), std::min(c.end + rule.after, extent)};
+}
+
+base::ByteBox touched_box(const AccessMap& map, const base::Shape& shape, const Box& threads) {
+  base::ByteBox box = shape.whole();
+  for (int b = 0; b < shape.extents.dims; ++b) {
+    const AxisRule& rule = map.rule(b);
+    if (rule.from != AxisRule::kAll) box[b] = touched(rule, threads[rule.from], shape.extents[b]);
+  }
+  return box;
+}
+
+base::BoxList function_boxes(const AccessMap& map, const base::Shape& shape, const Part& part) {
+  std::vector<Box> elements;
+  map.function()(part, elements);
+  base::BoxList boxes;
+  for (const Box& e : elements) {
+    if (e.empty()) continue;
+    if (!Box(shape.extents).contains(e)) {
+      throw Error(ErrorCode::out_of_bounds, "the access function of a part with threads " + to_string(part.threads) +
+                                                " gives " + to_string(e) + ", outside the buffer of " +
+                                                to_string(shape.extents) + ": clip it");
+    }
+    boxes.push_back(shape.of(e));
+  }
+  return boxes;
+}
+
+void check_inside(const AccessMap& map, const base::Shape& shape, const Box& domain, std::string_view what) {
+  if (!map.is_monotone() || domain.empty()) return;
+  for (int b = 0; b < shape.extents.dims; ++b) {
+    const AxisRule& rule = map.rule(b);
+    if (rule.from == AxisRule::kAll) continue;
+    if (rule.from < 0 || rule.from >= domain.dims) {
+      refuse(ErrorCode::invalid_argument, what,
+             "buffer axis " + std::to_string(b) + " follows launch axis " + std::to_string(rule.from) +
+                 ", but the launch has " + std::to_string(domain.dims) + " axes");
+    }
+    if (rule.tile < 1 || rule.before < 0 || rule.after < 0) {
+      refuse(ErrorCode::invalid_argument, what,
+             "a tile is at least 1 and a halo at least 0 (axis " + std::to_string(b) + ")");
+    }
+    const Interval c = core(rule, domain[rule.from]);
+    if (c.begin < 0 || c.end > shape.extents[b]) {
+      refuse(ErrorCode::out_of_bounds, what,
+             "touches [" + std::to_string(c.begin) + ", " + std::to_string(c.end) + ") along axis " +
+                 std::to_string(b) + " of a buffer of " + to_string(shape.extents) +
+                 ": mend the domain, the access map or the buffer");
+    }
+  }
+}
+
+}  // namespace nuna::access

@@ -1,0 +1,142 @@
+#include "base/settings.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+#include <vector>
+
+#include "base/check.hpp"
+#include "base/log.hpp"
+#include "base/units.hpp"
+#include "nuna/error.hpp"
+
+namespace nuna::base {
+namespace {
+
+constexpr std::string_view kPrefix = "NUNA_";
+
+constexpr std::array kKnown = {
+    SettingInfo{"NUNA_AHEAD", "a whole number from 1",
+                "launches that may run ahead of the oldest unfinished one (64)"},
+    SettingInfo{"NUNA_LOG", "warn, info or debug", "what is told on standard error (warn)"},
+    SettingInfo{"NUNA_MEMORY_LIMIT", "a size: \"16 GiB\"",
+                "memory of each device that a rank may use (its share)"},
+    SettingInfo{"NUNA_STALL", "a time: \"5 s\"", "silence of a peer that counts as a stall (5 s)"},
+};
+
+bool is_known(std::string_view name) {
+  return std::any_of(kKnown.begin(), kKnown.end(), [&](const SettingInfo& s) { return s.name == name; });
+}
+
+[[noreturn]] void refuse(std::string_view name, std::string_view value, std::string_view expected) {
+  throw Error(ErrorCode::bad_setting,
+              std::string(name) + " is \"" + std::string(value) + "\": expected " + std::string(expected));
+}
+
+// Levenshtein's distance, by the usual two-row recurrence.
+std::size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string_view nearest_known(std::string_view name) {
+  const auto nearest =
+      std::min_element(kKnown.begin(), kKnown.end(), [&](const SettingInfo& a, const SettingInfo& b) {
+        return edits_between(a.name, name) < edits_between(b.name, name);
+      });
+  return nearest->name;
+}
+
+}  // namespace
+
+std::span<const SettingInfo> known_settings() { return kKnown; }
+
+Settings Settings::from_environment() {
+  Variables variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || text.substr(0, kPrefix.size()) != kPrefix) continue;
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return Settings(std::move(variables));
+}
+
+const std::string* Settings::find(std::string_view name) const {
+  if (!is_known(name)) panic("setting " + std::string(name) + " is not in the list of known settings");
+  const auto found = variables_.find(name);
+  return found == variables_.end() || found->second.empty() ? nullptr : &found->second;
+}
+
+bool Settings::has(std::string_view name) const { return find(name) != nullptr; }
+
+bool Settings::boolean(std::string_view name, bool fallback) const {
+  const std::string* value = find(name);
+  if (value == nullptr) return fallback;
+  if (*value == "1" || *value == "on" || *value == "yes" || *value == "true") return true;
+  if (*value == "0" || *value == "off" || *value == "no" || *value == "false") return false;
+  refuse(name, *value, "1, on, yes or true, or 0, off, no or false");
+}
+
+std::int64_t Settings::integer(std::string_view name, std::int64_t fallback, std::int64_t least,
+                               std::int64_t most) const {
+  const std::string* value = find(name);
+  if (value == nullptr) return fallback;
+  std::int64_t number = 0;
+  const char* end = value->data() + value->size();
+  const auto parsed = std::from_chars(value->data(), end, number);
+  if (parsed.ec != std::errc() || parsed.ptr != end || number < least || number > most) {
+    refuse(name, *value, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+  }
+  return number;
+}
+
+std::int64_t Settings::bytes(std::string_view name, std::int64_t fallback_bytes) const {
+  const std::string* value = find(name);
+  if (value == nullptr) return fallback_bytes;
+  try {
+    return parse_bytes(*value);
+  } catch (const Error&) {
+    refuse(name, *value, "a size such as \"512 MiB\" or \"16 GiB\"");
+  }
+}
+
+std::chrono::nanoseconds Settings::seconds(std::string_view name, std::chrono::nanoseconds fallback) const {
+  const std::string* value = find(name);
+  if (value == nullptr) return fallback;
+  const bool bare = value->find_first_not_of("0123456789. \t") == std::string::npos;
+  try {
+    return std::chrono::nanoseconds(parse_picoseconds(bare ? *value + " s" : *value) /
+                                    kPicosecondsPerNanosecond);
+  } catch (const Error&) {
+    refuse(name, *value, "seconds, or a time such as \"500 ms\"");
+  }
+}
+
+std::string Settings::text(std::string_view name, std::string_view fallback) const {
+  const std::string* value = find(name);
+  return value == nullptr ? std::string(fallback) : *value;
+}
+
+void Settings::warn_about_unknown() const {
+  for (const auto& [name, value] : variables_) {
+    if (is_known(name)) continue;
+    warn_once("setting " + name, name + " is no setting of Nuna and has no effect; did you mean " +
+                                     std::string(nearest_known(name)) + "?");
+  }
+}
+
+}  // namespace nuna::base

@@ -1,0 +1,116 @@
+#pragma once
+// Completion of asynchronous work: a Timeline counts what a lane has finished, a Ticket names one operation on it.
+//
+// A lane (a device's queue, one direction of a wire) completes its operations in the order in which they were
+// submitted, so one number tells which are done. An operation that failed completes too, and its failure stays.
+// Waiting spins for a moment, then sleeps on the Doorbell that the timeline shares with its neighbours.
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.hpp"
+
+namespace nuna::base {
+
+/// Wakes sleepers when something happened. Any thread; no wake-up is lost between the caller's test of its condition
+/// and its sleep.
+class Doorbell {
+ public:
+  /// How long a wait spins before it sleeps. Waking another core costs 20 us, so a short spin pays unless the
+  /// process has more runnable threads than cores (then: zero).
+  explicit Doorbell(std::chrono::nanoseconds spin = std::chrono::microseconds(20)) : spin_(spin) {}
+
+  /// Tells the sleepers to test their conditions again. Cheap when nobody sleeps.
+  void ring();
+
+  /// Returns once `done()` holds (true) or `at_most` has passed (false). `done` is called without a lock, often.
+  template <class Done>
+  bool wait(Done done, std::chrono::nanoseconds at_most = std::chrono::nanoseconds::max()) {
+    if (done()) return true;
+    const auto start = std::chrono::steady_clock::now();
+    auto elapsed = std::chrono::nanoseconds(0);
+    while (elapsed < spin_) {
+      for (int i = 0; i < 16; ++i) pause();
+      if (done()) return true;
+      elapsed = std::chrono::steady_clock::now() - start;
+    }
+    for (;;) {
+      const Sleeper sleeper(*this);  // announced before the test, so a ring after the test is seen
+      if (done()) return true;
+      elapsed = std::chrono::steady_clock::now() - start;
+      if (elapsed >= at_most) return false;
+      sleeper.sleep(at_most - elapsed);
+    }
+  }
+
+ private:
+  class Sleeper {
+   public:
+    explicit Sleeper(Doorbell& bell);
+    ~Sleeper();
+    Sleeper(const Sleeper&) = delete;
+    Sleeper& operator=(const Sleeper&) = delete;
+    void sleep(std::chrono::nanoseconds at_most) const;
+
+   private:
+    Doorbell& bell_;
+    std::uint64_t seen_;
+  };
+  static void pause();
+
+  std::chrono::nanoseconds spin_;
+  std::atomic<std::uint64_t> rings_{0};
+  std::atomic<int> sleepers_{0};
+  Mutex mutex_;
+  std::condition_variable condition_;
+};
+
+class Timeline {
+ public:
+  explicit Timeline(Doorbell& bell) : bell_(bell) {}
+  Timeline(const Timeline&) = delete;
+  Timeline& operator=(const Timeline&) = delete;
+
+  bool reached(std::uint64_t value) const { return completed_.load(std::memory_order_acquire) >= value; }
+  std::uint64_t completed() const { return completed_.load(std::memory_order_acquire); }
+
+  /// Sleeps until `value` is reached.
+  void wait(std::uint64_t value) {
+    bell_.wait([&] { return reached(value); });
+  }
+  Doorbell& bell() { return bell_; }
+
+  /// Marks everything up to `value` complete. By the lane only, with growing values.
+  void complete(std::uint64_t value);
+  /// Records that operation `value` failed; call before complete(value).
+  void fail(std::uint64_t value, std::exception_ptr failure) NUNA_EXCLUDES(mutex_);
+  /// The failure of operation `value`, or null. Meaningful once the value is reached.
+  std::exception_ptr failure(std::uint64_t value) const NUNA_EXCLUDES(mutex_);
+
+ private:
+  Doorbell& bell_;
+  std::atomic<std::uint64_t> completed_{0};
+  std::atomic<bool> any_failed_{false};
+  mutable Mutex mutex_;
+  std::vector<std::pair<std::uint64_t, std::exception_ptr>> failures_ NUNA_GUARDED_BY(mutex_);
+};
+
+/// One operation on a timeline. Copyable; valid as long as the timeline lives. A default one is complete.
+struct Ticket {
+  Timeline* line = nullptr;
+  std::uint64_t value = 0;
+
+  bool done() const { return line == nullptr || line->reached(value); }
+  void wait() const {
+    if (line != nullptr) line->wait(value);
+  }
+  std::exception_ptr failure() const { return line == nullptr ? nullptr : line->failure(value); }
+  friend bool operator==(const Ticket&, const Ticket&) = default;
+};
+
+}  // namespace nuna::base

@@ -1,0 +1,79 @@
+#pragma once
+// The communicator boundary: what Nuna needs of a network.
+//
+// A Communicator belongs to one Context and one rank; it connects ranks 0..size()-1 of that Context and nothing else
+// (messages of two Contexts never mix). Messages between two ranks are matched in the order in which they were sent
+// (planned transfers are sent and received in the same order on both sides, D5); the tag is compared, not searched
+// for, so ranks that made different calls are found at the first planned message (D2).
+//
+// Threads: any thread may call anything; calls for the same peer and direction come from one thread at a time.
+// Memory: bytes handed to send() may be reused when it returns; bytes handed to receive() must stay until it is done.
+// Progress: the implementation progresses by itself, or inside test(); `bell` rings whenever a test may succeed.
+// Failures: a peer that left, failed or diverged is nuna::Error (diverged, stalled), never a hang.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/timeline.hpp"
+
+namespace nuna::cluster {
+
+/// What a planned message says about its sender, compared by the receiver before a byte is used.
+struct Envelope {
+  std::uint64_t sequence = 0;  ///< number of the call in its Context
+  std::uint64_t hash = 0;      ///< running hash of all calls up to this one
+  std::uint32_t message = 0;   ///< number of the message within the call
+  std::string call;            ///< the call with its call site, for the report: "launch 'heat' at heat.cpp:31"
+  std::string failure;         ///< not empty: the data could not be produced, and why
+};
+
+/// A receive in flight. Destroying one that is not done cancels it.
+class Receive {
+ public:
+  virtual ~Receive() = default;
+  /// True once the bytes and the envelope have arrived. Throws nuna::Error when they never will.
+  virtual bool test() = 0;
+  /// The sender's envelope; after test() returned true.
+  virtual const Envelope& envelope() const = 0;
+};
+
+/// What a rank tells its peers about itself, for the report of a stall.
+struct Status {
+  std::uint64_t sequence = 0;
+  std::uint64_t hash = 0;
+  std::string last_call;
+  bool left = false;  ///< its Context is gone
+};
+
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+
+  virtual base::RankId rank() const = 0;
+  virtual int size() const = 0;
+
+  /// Sends `bytes` to `to`. Buffered: never waits for the receiver.
+  virtual void send(base::RankId to, const Envelope& envelope, std::span<const std::byte> bytes) = 0;
+  /// Receives the next message from `from`, which must be exactly `into.size()` bytes: another size is reported as
+  /// Error (diverged) with both calls.
+  virtual std::unique_ptr<Receive> receive(base::RankId from, std::span<std::byte> into) = 0;
+
+  /// Every rank's bytes, in rank order, to every rank. Collective, blocking; the envelopes must agree in sequence,
+  /// hash and message, otherwise Error (diverged) names the first rank that differs, with both calls.
+  virtual std::vector<std::vector<std::byte>> allgather(const Envelope& envelope,
+                                                        std::span<const std::byte> bytes) = 0;
+
+  /// Publishes this rank's status and reads a peer's (as last published).
+  virtual void publish(const Status& status) = 0;
+  virtual Status status_of(base::RankId rank) const = 0;
+
+  /// Rings whenever a message has arrived or a peer's status has changed. Set once, before the first receive.
+  virtual void set_bell(base::Doorbell* bell) = 0;
+};
+
+}  // namespace nuna::cluster

@@ -1,0 +1,199 @@
+#include "coherence/distribution.hpp"
+
+#include <algorithm>
+
+#include "access/declared.hpp"
+
+namespace nuna::coherence {
+
+using access::Range;
+using base::BoxList;
+using base::ByteBox;
+
+Distribution::Distribution(access::CutRef cut, AccessMap map, const base::Shape& shape, bool fast)
+    : cut_(std::move(cut)), map_(std::move(map)), shape_(shape), fast_(fast) {
+  if (map_.is_monotone()) {
+    build_monotone();
+  } else {
+    build_function();
+  }
+}
+
+void Distribution::build_monotone() {
+  for (int a = 0; a < kMaxDims; ++a) {
+    if (cut_->busy_along(a).empty()) return;  // no thread at all: nothing is touched
+  }
+  hull_ = shape_.whole();
+  fills_hull_ = true;
+  std::array<int, kMaxDims> followers{};
+  for (int b = 0; b < shape_.extents.dims; ++b) {
+    const AxisRule& rule = map_.rule(b);
+    if (rule.from == AxisRule::kAll) continue;
+    AxisTable table{b, rule.from, {}};
+    const Range busy = cut_->busy_along(rule.from);
+    table.touched.reserve(static_cast<std::size_t>(busy.size()));
+    for (int i = busy.begin; i < busy.end; ++i) {
+      table.touched.push_back(access::touched(rule, cut_->threads_along(rule.from, i), shape_.extents[b]));
+    }
+    hull_[b] = {table.touched.front().begin, table.touched.back().end};
+    for (std::size_t i = 0; i + 1 < table.touched.size(); ++i) {
+      if (table.touched[i].end < table.touched[i + 1].begin) fills_hull_ = false;
+    }
+    // two buffer axes that follow one launch axis touch a diagonal
+    if (++followers[static_cast<std::size_t>(rule.from)] > 1 && busy.size() > 1) fills_hull_ = false;
+    tables_.push_back(std::move(table));
+  }
+}
+
+void Distribution::build_function() {
+  boxes_of_part_.resize(static_cast<std::size_t>(cut_->parts()));
+  for (int p = 0; p < cut_->parts(); ++p) {
+    const Part part = cut_->describe(p);
+    if (part.threads.empty()) continue;
+    BoxList& boxes = boxes_of_part_[static_cast<std::size_t>(p)];
+    for (const ByteBox& b : access::function_boxes(map_, shape_, part)) {
+      BoxList fresh{b};  // a function may name an element twice
+      for (const ByteBox& earlier : boxes) base::subtract(fresh, earlier);
+      boxes.insert(boxes.end(), fresh.begin(), fresh.end());
+    }
+    for (const ByteBox& b : boxes) {
+      entries_.push_back({b, p, 0});
+      hull_ = base::hull(hull_, b);
+    }
+  }
+  std::sort(entries_.begin(), entries_.end(), [](const Entry& x, const Entry& y) {
+    return x.box[0].begin != y.box[0].begin ? x.box[0].begin < y.box[0].begin : x.part < y.part;
+  });
+  Index end = 0;
+  Index bytes = 0;
+  for (Entry& e : entries_) {
+    end = std::max(end, e.box[0].end);
+    e.outer_end_so_far = end;
+    bytes += e.box.bytes();
+  }
+  fills_hull_ = bytes == hull_.bytes() && !function_overlap();
+}
+
+BoxList Distribution::boxes(int part) const {
+  if (!is_monotone()) return boxes_of_part_[static_cast<std::size_t>(part)];
+  if (hull_.empty()) return {};
+  const auto at = cut_->position(part);
+  for (int a = 0; a < kMaxDims; ++a) {
+    const Range busy = cut_->busy_along(a);
+    if (at[static_cast<std::size_t>(a)] < busy.begin || at[static_cast<std::size_t>(a)] >= busy.end) return {};
+  }
+  ByteBox box = shape_.whole();
+  for (const AxisTable& t : tables_) {
+    const int i = at[static_cast<std::size_t>(t.launch_axis)] - cut_->busy_along(t.launch_axis).begin;
+    box[t.buffer_axis] = t.touched[static_cast<std::size_t>(i)];
+  }
+  if (box.empty()) return {};
+  return {box};
+}
+
+Range Distribution::range_meeting(const AxisTable& table, Interval region) const {
+  const auto& t = table.touched;
+  const auto first = std::partition_point(t.begin(), t.end(), [&](Interval i) { return i.end <= region.begin; });
+  const auto last = std::partition_point(first, t.end(), [&](Interval i) { return i.begin < region.end; });
+  const int busy = cut_->busy_along(table.launch_axis).begin;
+  return {busy + static_cast<int>(first - t.begin()), busy + static_cast<int>(last - t.begin())};
+}
+
+void Distribution::parts_meeting(const ByteBox& region, PartList& parts) const {
+  if (!region.overlaps(hull_)) return;
+  if (!fast_) {
+    for (int p = 0; p < cut_->parts(); ++p) {
+      const BoxList mine = boxes(p);
+      if (std::any_of(mine.begin(), mine.end(), [&](const ByteBox& b) { return b.overlaps(region); })) parts.push_back(p);
+    }
+    return;
+  }
+  if (is_monotone()) {
+    std::array<Range, kMaxDims> range;
+    for (int a = 0; a < kMaxDims; ++a) range[static_cast<std::size_t>(a)] = cut_->busy_along(a);
+    for (const AxisTable& t : tables_) {
+      Range& r = range[static_cast<std::size_t>(t.launch_axis)];
+      const Range meeting = range_meeting(t, region[t.buffer_axis]);
+      r = {std::max(r.begin, meeting.begin), std::min(r.end, meeting.end)};
+    }
+    for (int i = range[0].begin; i < range[0].end; ++i) {
+      for (int j = range[1].begin; j < range[1].end; ++j) {
+        for (int k = range[2].begin; k < range[2].end; ++k) {
+          parts.push_back((i * cut_->parts_along(1) + j) * cut_->parts_along(2) + k);
+        }
+      }
+    }
+    return;
+  }
+  const auto first = std::partition_point(entries_.begin(), entries_.end(),
+                                          [&](const Entry& e) { return e.outer_end_so_far <= region[0].begin; });
+  const std::size_t before = parts.size();
+  for (auto e = first; e != entries_.end() && e->box[0].begin < region[0].end; ++e) {
+    if (e->box.overlaps(region)) parts.push_back(e->part);
+  }
+  const auto begin = parts.begin() + static_cast<std::ptrdiff_t>(before);
+  std::sort(begin, parts.end());
+  parts.erase(std::unique(begin, parts.end()), parts.end());
+}
+
+std::optional<Overlap> Distribution::find_overlap() const {
+  if (hull_.empty()) return std::nullopt;
+  return is_monotone() ? monotone_overlap() : function_overlap();
+}
+
+// Parts that differ along one launch axis only are kept apart by a buffer axis that follows it, or by nothing; for
+// monotone maps it is enough to look at neighbours.
+std::optional<Overlap> Distribution::monotone_overlap() const {
+  for (int a = 0; a < kMaxDims; ++a) {
+    const Range busy = cut_->busy_along(a);
+    for (int i = 0; i + 1 < busy.size(); ++i) {
+      const auto apart = [&](const AxisTable& t) {
+        return t.launch_axis == a &&
+               t.touched[static_cast<std::size_t>(i)].end <= t.touched[static_cast<std::size_t>(i) + 1].begin;
+      };
+      if (std::any_of(tables_.begin(), tables_.end(), apart)) continue;
+      std::array<int, kMaxDims> at{};
+      for (int x = 0; x < kMaxDims; ++x) at[static_cast<std::size_t>(x)] = cut_->busy_along(x).begin;
+      at[static_cast<std::size_t>(a)] = busy.begin + i;
+      const auto number = [&] { return (at[0] * cut_->parts_along(1) + at[1]) * cut_->parts_along(2) + at[2]; };
+      const int p = number();
+      ++at[static_cast<std::size_t>(a)];
+      const int q = number();
+      const BoxList pb = boxes(p);
+      const BoxList qb = boxes(q);
+      if (pb.empty() || qb.empty()) continue;
+      return Overlap{p, q, pb.front().intersect(qb.front())};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Overlap> Distribution::function_overlap() const {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    for (std::size_t j = i + 1; j < entries_.size() && entries_[j].box[0].begin < entries_[i].box[0].end; ++j) {
+      if (entries_[i].part != entries_[j].part && entries_[i].box.overlaps(entries_[j].box)) {
+        return Overlap{std::min(entries_[i].part, entries_[j].part), std::max(entries_[i].part, entries_[j].part),
+                       entries_[i].box.intersect(entries_[j].box)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Overlap> Distribution::find_overlap(const Distribution& other) const {
+  for (int p = 0; p < cut_->parts(); ++p) {
+    for (const ByteBox& box : boxes(p)) {
+      PartList meeting;
+      other.parts_meeting(box, meeting);
+      for (const int q : meeting) {
+        if (q == p) continue;
+        for (const ByteBox& b : other.boxes(q)) {
+          if (b.overlaps(box)) return Overlap{p, q, b.intersect(box)};
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace nuna::coherence

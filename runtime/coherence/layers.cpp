@@ -1,0 +1,128 @@
+#include "coherence/layers.hpp"
+
+#include <algorithm>
+
+namespace nuna::coherence {
+
+using base::BoxList;
+using base::ByteBox;
+
+namespace {
+
+bool same(const DistributionRef& a, const DistributionRef& b) {
+  return a == b || (a != nullptr && b != nullptr && *a == *b);
+}
+bool same(const std::shared_ptr<const Image>& a, const std::shared_ptr<const Image>& b) {
+  return a == b || (a != nullptr && b != nullptr && *a == *b);
+}
+
+// Every box of the layer's image with its holders. O(parts): for flattening only.
+void append_image(const Layer& layer, Image& out) {
+  if (layer.image != nullptr) {
+    out.insert(out.end(), layer.image->begin(), layer.image->end());
+    return;
+  }
+  const Distribution& d = *layer.written;
+  for (int p = 0; p < d.cut().parts(); ++p) {
+    const std::int32_t rank = d.cut().rank_of(p).value;
+    for (const ByteBox& b : d.boxes(p)) out.push_back({b, {rank, rank + 1}});
+  }
+}
+
+Layer flatten(const Layer& newer, const Layer& older) {
+  Image image;
+  append_image(newer, image);
+  Image below;
+  append_image(older, below);
+  for (const HeldBox& held : below) {
+    BoxList visible{held.box};
+    subtract_image(visible, newer);
+    for (const ByteBox& b : visible) image.push_back({b, held.ranks});
+  }
+  return {nullptr, std::make_shared<const Image>(std::move(image)), {}};
+}
+
+bool covers(const Layer& top, const Layer& below, const BoxList& clip) {
+  if (top.written != nullptr && same(top.written, below.written)) return true;
+  if (top.image != nullptr && same(top.image, below.image)) return true;
+  if (!fills_hull(top)) return false;
+  const ByteBox cover = hull_of(top);
+  const ByteBox image = hull_of(below);
+  if (cover.contains(image)) return true;
+  return std::all_of(clip.begin(), clip.end(), [&](const ByteBox& c) { return cover.contains(c.intersect(image)); });
+}
+
+}  // namespace
+
+bool operator==(const Layer& a, const Layer& b) {
+  if (!same(a.written, b.written) || !same(a.image, b.image) || a.readers.size() != b.readers.size()) return false;
+  return std::equal(a.readers.begin(), a.readers.end(), b.readers.begin(),
+                    [](const auto& x, const auto& y) { return same(x, y); });
+}
+
+ByteBox hull_of(const Layer& layer) {
+  if (layer.written != nullptr) return layer.written->hull();
+  ByteBox h;
+  for (const HeldBox& held : *layer.image) h = base::hull(h, held.box);
+  return h;
+}
+
+bool fills_hull(const Layer& layer) {
+  if (layer.written != nullptr) return layer.written->fills_hull();
+  Index bytes = 0;
+  for (const HeldBox& held : *layer.image) bytes += held.box.bytes();
+  return bytes == hull_of(layer).bytes();
+}
+
+void subtract_image(BoxList& boxes, const Layer& layer) {
+  const ByteBox hull = hull_of(layer);
+  if (std::none_of(boxes.begin(), boxes.end(), [&](const ByteBox& b) { return b.overlaps(hull); })) return;
+  if (fills_hull(layer)) {
+    base::subtract(boxes, hull);
+    return;
+  }
+  if (layer.image != nullptr) {
+    for (const HeldBox& held : *layer.image) base::subtract(boxes, held.box);
+    return;
+  }
+  BoxList rest;
+  for (const ByteBox& box : boxes) {
+    BoxList left{box};
+    PartList parts;
+    layer.written->parts_meeting(box, parts);
+    for (const int p : parts) {
+      for (const ByteBox& b : layer.written->boxes(p)) base::subtract(left, b);
+    }
+    rest.insert(rest.end(), left.begin(), left.end());
+  }
+  boxes = std::move(rest);
+}
+
+Layers pushed(const Layers& layers, Layer top, const BoxList& clip, std::int64_t& flattened) {
+  Layers stack;
+  stack.push_back(std::move(top));
+  for (const Layer& below : layers) {
+    if (!covers(stack.front(), below, clip)) stack.push_back(below);
+  }
+  while (stack.size() > kMaxLayers) {
+    const Layer oldest = stack.back();
+    stack.pop_back();
+    stack.back() = flatten(stack.back(), oldest);
+    ++flattened;
+  }
+  return stack;
+}
+
+Layers noted(const Layers& layers, const DistributionRef& reader) {
+  Layers stack = layers;
+  for (Layer& layer : stack) {
+    if (!hull_of(layer).overlaps(reader->hull())) continue;
+    if (same(layer.written, reader)) continue;  // every reader is the writer of what it read
+    if (std::any_of(layer.readers.begin(), layer.readers.end(), [&](const auto& r) { return same(r, reader); })) continue;
+    if (layer.readers.size() == kMaxReaders) layer.readers.erase(layer.readers.begin());  // costs a resend, no more
+    layer.readers.push_back(reader);
+  }
+  return stack;
+}
+
+}  // namespace nuna::coherence

@@ -1,0 +1,74 @@
+#pragma once
+// Layers: what a segment of the directory knows about who holds its newest bytes (D4).
+//
+// A segment's value is a stack of at most kMaxLayers layers, newest first. A byte belongs to the first layer whose image
+// contains it; it is then held by the rank of the part that wrote it (or by the ranks of the image's entry) and by the
+// ranks whose parts read it since. A byte in no image was never written. Immutable values, compared and hashed by
+// content.
+
+#include <absl/container/inlined_vector.h>
+
+#include <memory>
+#include <vector>
+
+#include "base/boxes.hpp"
+#include "base/ids.hpp"
+#include "coherence/distribution.hpp"
+
+namespace nuna::coherence {
+
+inline constexpr std::size_t kMaxLayers = 8;
+inline constexpr std::size_t kMaxReaders = 4;
+
+/// Ranks [begin, end).
+struct RankRange {
+  std::int32_t begin = 0;
+  std::int32_t end = 0;
+  bool contains(base::RankId r) const { return begin <= r.value && r.value < end; }
+  int size() const { return end - begin; }
+  friend bool operator==(RankRange, RankRange) = default;
+};
+
+/// Bytes held alike by a range of ranks.
+struct HeldBox {
+  base::ByteBox box;
+  RankRange ranks;
+  friend bool operator==(const HeldBox&, const HeldBox&) = default;
+  template <class H>
+  friend H AbslHashValue(H h, const HeldBox& b) {
+    return H::combine(std::move(h), b.box, b.ranks.begin, b.ranks.end);
+  }
+};
+
+/// Disjoint boxes: the image of a host write (one box, all ranks) or of flattened layers.
+using Image = std::vector<HeldBox>;
+
+struct Layer {
+  DistributionRef written;             ///< by a launch; or null and
+  std::shared_ptr<const Image> image;  ///< by the host, or flattened
+  absl::InlinedVector<DistributionRef, kMaxReaders> readers;  ///< oldest first
+
+  friend bool operator==(const Layer& a, const Layer& b);
+  template <class H>
+  friend H AbslHashValue(H h, const Layer& l) {
+    if (l.image != nullptr) h = H::combine(std::move(h), *l.image);
+    if (l.written != nullptr) h = H::combine(std::move(h), l.written->cut(), l.written->hull());
+    return H::combine(std::move(h), l.readers.size());
+  }
+};
+
+using Layers = absl::InlinedVector<Layer, 2>;
+
+/// The smallest box that holds the layer's image, and whether the image fills it.
+base::ByteBox hull_of(const Layer& layer);
+bool fills_hull(const Layer& layer);
+/// Removes the layer's image from `boxes`.
+void subtract_image(base::BoxList& boxes, const Layer& layer);
+
+/// The stack after a layer was pushed in a segment whose bytes lie in `clip`: layers that the new one covers are
+/// dropped; when there are too many, the two oldest are flattened into one (`flattened` counts).
+Layers pushed(const Layers& layers, Layer top, const base::BoxList& clip, std::int64_t& flattened);
+/// The stack after `reader` read: every layer that it may have read notes it.
+Layers noted(const Layers& layers, const DistributionRef& reader);
+
+}  // namespace nuna::coherence

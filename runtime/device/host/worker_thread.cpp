@@ -1,0 +1,37 @@
+#include "device/host/worker_thread.hpp"
+
+#include <pthread.h>
+
+#include <csignal>
+#include <utility>
+
+namespace nuna::device::host {
+namespace {
+
+// A thread inherits the mask of the one that starts it; setting it afterwards would leave a gap.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&blocked, fault);
+    pthread_sigmask(SIG_BLOCK, &blocked, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+std::thread start_worker(const std::string& name, std::function<void()> body) {
+  const SignalsBlocked blocked;
+  std::thread worker(std::move(body));
+  pthread_setname_np(worker.native_handle(), name.substr(0, 15).c_str());
+  return worker;
+}
+
+}  // namespace nuna::device::host

@@ -1,0 +1,228 @@
+// What only the host device promises; the rest is in device_conformance_test.cpp.
+#include "device/host/host_device.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <set>
+#include <stdexcept>
+#include <thread>
+
+#include "base/check.hpp"
+#include "base/mutex.hpp"
+#include "nuna/error.hpp"
+
+namespace nuna::device {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr std::size_t kRange = std::size_t{1} << 26;
+
+class HostDeviceTest : public testing::Test {
+ protected:
+  HostDeviceTest()
+      : base_(static_cast<std::byte*>(
+            mmap(nullptr, kRange, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {}
+  ~HostDeviceTest() override { munmap(base_, kRange); }
+
+  HostDeviceConfig config(int threads) {
+    HostDeviceConfig c;
+    c.name = "host:1";
+    c.threads = threads;
+    c.base = base_;
+    c.range_bytes = kRange;
+    c.memory_bytes = kRange;
+    c.bell = &bell_;
+    return c;
+  }
+  std::unique_ptr<Device> device(int threads) { return make_host_device(config(threads)); }
+
+  base::Doorbell bell_;
+  std::byte* base_;
+};
+
+template <class F>
+KernelCall call(F f, const Box& threads) {
+  KernelCall c;
+  c.name = "heat";
+  c.run = [](const void* closure, const Box& box, const detail::InstanceView*) {
+    (*static_cast<const F*>(closure))(box);
+  };
+  c.closure = std::make_shared<const F>(std::move(f));
+  c.threads = threads;
+  return c;
+}
+
+std::string failure_text(const base::Ticket& ticket) {
+  ticket.wait();
+  try {
+    if (const auto failure = ticket.failure()) std::rethrow_exception(failure);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kernel_failed);
+    return e.what();
+  }
+  return "";
+}
+
+TEST_F(HostDeviceTest, TellsItsProperties) {
+  auto c = config(2);
+  c.shares_host_memory = true;
+  c.memory_bytes = 4096;
+  const auto d = make_host_device(c);
+  EXPECT_EQ(d->properties().name, "host:1");
+  EXPECT_EQ(d->properties().threads, 2);
+  EXPECT_EQ(d->properties().memory_bytes, 4096u);
+  EXPECT_TRUE(d->properties().shares_host_memory);
+  EXPECT_EQ(d->base(), base_);
+}
+
+TEST_F(HostDeviceTest, AKernelRunsOnAsManyThreadsAsTheDeviceHas) {
+  const auto d = device(3);
+  std::atomic<int> arrived{0};
+  const auto ticket = d->run(call(
+                                 [&](const Box&) {
+                                   ++arrived;
+                                   while (arrived.load() < 3) std::this_thread::yield();
+                                 },
+                                 Box{{0, 3}}),
+                             {});
+  ticket.wait();
+  EXPECT_EQ(arrived, 3);
+}
+
+TEST_F(HostDeviceTest, EachThreadGetsOneContiguousPart) {
+  const auto d = device(3);
+  base::Mutex mutex;
+  std::set<Index> begins;
+  d->run(call(
+             [&](const Box& box) {
+               const base::MutexLock lock(mutex);
+               EXPECT_EQ(box[0].size(), 10);
+               EXPECT_EQ(box[1], (Interval{5, 9}));
+               begins.insert(box[0].begin);
+             },
+             Box{{100, 130}, {5, 9}}),
+         {})
+      .wait();
+  EXPECT_EQ(begins, (std::set<Index>{100, 110, 120}));
+}
+
+TEST_F(HostDeviceTest, AKernelThatThrowsNamesItselfTheDeviceAndTheReason) {
+  for (const int threads : {1, 3}) {
+    const auto d = device(threads);
+    EXPECT_EQ(failure_text(
+                  d->run(call([](const Box&) { throw std::runtime_error("too cold"); }, Box{{0, 30}}), {})),
+              "kernel 'heat' failed on device host:1: too cold");
+    EXPECT_THAT(failure_text(d->run(call([](const Box&) { throw 42; }, Box{{0, 30}}), {})),
+                AllOf(HasSubstr("'heat'"), HasSubstr("host:1"), HasSubstr("no std::exception")));
+  }
+}
+
+TEST_F(HostDeviceTest, AFailureOnAHelperThreadIsAFailureOfTheKernel) {
+  const auto d = device(3);
+  const auto ticket = d->run(call(
+                                 [](const Box& box) {
+                                   if (box[0].contains(29)) throw std::runtime_error("last part");
+                                 },
+                                 Box{{0, 30}}),
+                             {});
+  EXPECT_THAT(failure_text(ticket), HasSubstr("last part"));
+}
+
+TEST_F(HostDeviceTest, AClosureIsReleasedBeforeItsTicketCompletes) {
+  const auto d = device(1);
+  auto token = std::make_shared<int>(0);
+  const std::weak_ptr<int> watched = token;
+  auto kernel = call([held = std::move(token)](const Box&) { ++*held; }, Box{{0, 1}});
+  d->run(std::move(kernel), {}).wait();
+  EXPECT_TRUE(watched.expired());
+}
+
+TEST_F(HostDeviceTest, LargeCopiesAndFillsAreSharedByTheTeamWithoutAGap) {
+  const auto d = device(3);
+  constexpr Index kBytes = (Index{5} << 20) + 12'345;
+  d->commit({0, Index{16} << 20});
+  const Region from{base_, {1, 1, 1}, {}, kBytes};
+  const Region to{base_ + (Index{8} << 20), {1, 1, 1}, {}, kBytes};
+  d->fill({base_, {1, 1, 1}, {}, Index{16} << 20}, std::byte{3}, {}).wait();
+  for (Index i = 0; i < kBytes; ++i) base_[i] = static_cast<std::byte>(i * 31 / 7);
+  d->copy(to, from, {}).wait();
+  EXPECT_EQ(std::memcmp(to.first, from.first, kBytes), 0);
+  EXPECT_EQ(to.first[kBytes], std::byte{3});
+  EXPECT_EQ(to.first[-1], std::byte{3});
+}
+
+TEST_F(HostDeviceTest, OverlappingCopiesAreABrokenInvariantButIdenticalOnesAreNot) {
+  const auto d = device(1);
+  d->commit({0, 8192});
+  const Region from{base_, {1, 1, 1}, {}, 4096};
+  Region to = from;
+  d->copy(to, from, {}).wait();
+  const base::ThrowOnPanic throwing;
+  to.first += 1;
+  EXPECT_THROW(d->copy(to, from, {}), base::BrokenInvariant);
+  to.run_bytes = 5;
+  EXPECT_THROW(d->copy(to, from, {}), base::BrokenInvariant);
+}
+
+TEST_F(HostDeviceTest, FillsOnlyItsOwnMemory) {
+  const auto d = device(1);
+  const base::ThrowOnPanic throwing;
+  std::byte elsewhere{};
+  EXPECT_THROW(d->fill({&elsewhere, {1, 1, 1}, {}, 1}, std::byte{1}, {}), base::BrokenInvariant);
+}
+
+TEST_F(HostDeviceTest, ARefusedSubmissionLeavesTheQueueAsItWas) {
+  const auto d = device(1);
+  const base::ThrowOnPanic throwing;
+  const base::Ticket future{&d->timeline(), 100};
+  EXPECT_THROW(d->join(std::span(&future, 1)), base::BrokenInvariant);
+  const auto ticket = d->join({});
+  EXPECT_EQ(ticket.value, 1u);
+  ticket.wait();
+}
+
+TEST_F(HostDeviceTest, WorksWithoutSpinningToo) {
+  for (const int threads : {1, 3}) {
+    auto c = config(threads);
+    c.spin = std::chrono::nanoseconds(0);
+    const auto d = make_host_device(c);
+    std::atomic<Index> sum{0};
+    for (int i = 0; i < 200; ++i) {
+      const auto t = d->run(call([&](const Box& box) { sum += box.count(); }, Box{{0, 9}}), {});
+      if (i % 3 == 0) t.wait();
+    }
+    d->join({}).wait();
+    EXPECT_EQ(sum, 1800);
+  }
+}
+
+TEST_F(HostDeviceTest, ItsThreadsAreDeafToTheProgramsSignalsButNotToFaults) {
+  const auto d = device(1);
+  sigset_t mask;
+  sigemptyset(&mask);
+  d->run(call([&](const Box&) { pthread_sigmask(SIG_BLOCK, nullptr, &mask); }, Box{{0, 1}}), {}).wait();
+  EXPECT_EQ(sigismember(&mask, SIGINT), 1);
+  EXPECT_EQ(sigismember(&mask, SIGALRM), 1);
+  EXPECT_EQ(sigismember(&mask, SIGSEGV), 0);
+  EXPECT_EQ(sigismember(&mask, SIGBUS), 0);
+  pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+  EXPECT_EQ(sigismember(&mask, SIGINT), 0);
+}
+
+TEST_F(HostDeviceTest, NeedsADoorbellAndAThread) {
+  const base::ThrowOnPanic throwing;
+  auto c = config(1);
+  c.bell = nullptr;
+  EXPECT_THROW(make_host_device(c), base::BrokenInvariant);
+  EXPECT_THROW(device(0), base::BrokenInvariant);
+}
+
+}  // namespace
+}  // namespace nuna::device
