@@ -28,7 +28,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ reports these in correct standard library code after inlining (for std::string: GCC bug 105329), most of all
   # under sanitizers. They stay visible, except -Wrestrict, which g++ 12 gets wrong for "a" + string.
   target_compile_options(nuna_warnings INTERFACE
-    -Wno-error=maybe-uninitialized -Wno-error=array-bounds -Wno-error=stringop-overflow -Wno-error=stringop-overread
+    -Wno-maybe-uninitialized -Wno-error=array-bounds -Wno-error=stringop-overflow -Wno-error=stringop-overread
     -Wno-error=dangling-pointer -Wno-error=free-nonheap-object -Wno-error=tsan)
   if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(nuna_warnings INTERFACE -Wno-restrict)

@@ -97,9 +97,10 @@ class Simulation {
     }
   }
 
-  static void set_sponge(Buffer<float, 1>& buffer, const std::vector<float>& factors, Index padding) {
+  template <class T>
+  static void set_sponge(Buffer<T, 1>& buffer, const std::vector<float>& factors, Index padding) {
     const auto view = buffer.host(nuna::Access::write);
-    std::fill(view.begin(), view.end(), 1.0f);
+    std::fill(view.begin(), view.end(), T{1});
     std::copy(factors.begin(), factors.end(), view.begin() + padding);
   }
 
@@ -130,8 +131,8 @@ class Simulation {
   Buffer<float, 3> now_;
   Buffer<float, 3> next_;
   Buffer<float, 3> courant2_;
-  Buffer<float, 1> sponge_x_;
-  Buffer<float, 1> sponge_y_;
+  Buffer<double, 1> sponge_x_;
+  Buffer<double, 1> sponge_y_;
   Buffer<float, 1> sponge_z_;
   Buffer<float, 2> traces_;
 };

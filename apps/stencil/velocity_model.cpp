@@ -99,16 +99,16 @@ Shape parse_shape(const std::string& text) {
   std::vector<std::int64_t> sizes;
   const char* at = text.data();
   const char* const end = at + text.size();
-  while (sizes.size() < 4) {
+  bool well = true;
+  while (well) {
     std::int64_t size = 0;
     const auto [next, failure] = std::from_chars(at, end, size);
-    if (failure != std::errc{} || size < 1 || size > kLongestAxis) break;
+    well = failure == std::errc{} && size >= 1 && size <= kLongestAxis && (next == end || *next == 'x');
     sizes.push_back(size);
-    at = next;
-    if (at == end || *at != 'x') break;
-    ++at;
+    if (next == end) break;
+    at = next + 1;
   }
-  if (at != end || sizes.size() < 2 || sizes.size() > 3) {
+  if (!well || sizes.size() < 2 || sizes.size() > 3) {
     refuse("'" + text +
            "' is no shape; write NXxNZ or NXxNZxNY, for example 1601x401, with sizes from 1 to " +
            std::to_string(kLongestAxis));

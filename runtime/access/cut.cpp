@@ -1,6 +1,7 @@
 #include "access/cut.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/check.hpp"
 
@@ -62,6 +63,16 @@ Range Cut::parts_of(base::RankId rank) const {
 bool operator==(const Cut& a, const Cut& b) {
   return a.domain_ == b.domain_ && a.block_ == b.block_ && a.bounds_ == b.bounds_ && a.first_rank_ == b.first_rank_ &&
          a.parts_per_rank_ == b.parts_per_rank_;
+}
+
+Cut one_part_per_rank(int ranks) {
+  std::vector<Index> bounds(static_cast<std::size_t>(ranks) + 1);
+  std::iota(bounds.begin(), bounds.end(), Index{0});
+  return {Box{{0, ranks}}, Extents{1}, {std::move(bounds), {0, 1}, {0, 1}}, 0, 1};
+}
+
+Cut one_part_on(base::RankId only) {
+  return {Box{{0, 1}}, Extents{1}, {std::vector<Index>{0, 1}, {0, 1}, {0, 1}}, only.value, 1};
 }
 
 }  // namespace nuna::access

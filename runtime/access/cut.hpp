@@ -25,6 +25,13 @@ struct Range {
   friend bool operator==(Range, Range) = default;
 };
 
+/// Who runs: `ranks` ranks with `devices` devices each.
+struct Team {
+  int ranks = 1;
+  int devices = 1;
+  int parts() const { return ranks * devices; }
+};
+
 class Cut {
  public:
   /// `bounds[a]` holds parts + 1 ascending thread indices per axis, from the frame's first to its end. `domain` is
@@ -75,5 +82,9 @@ class Cut {
 };
 
 using CutRef = std::shared_ptr<const Cut>;
+
+/// The cuts of host views, whose access maps are fixed boxes: one part per rank, or one part on one rank.
+Cut one_part_per_rank(int ranks);
+Cut one_part_on(base::RankId only);
 
 }  // namespace nuna::access

@@ -20,6 +20,7 @@ Interval core(const AxisRule& rule, Interval threads) {
 
 Interval touched(const AxisRule& rule, Interval threads, Index extent) {
   if (rule.from == AxisRule::kAll) return {0, extent};
+  if (rule.from == AxisRule::kFixed) return {rule.offset, rule.offset + rule.tile};
   const Interval c = core(rule, threads);
   return {std::max<Index>(c.begin - rule.before, 0), std::min(c.end + rule.after, extent)};
 }
@@ -28,7 +29,7 @@ base::ByteBox touched_box(const AccessMap& map, const base::Shape& shape, const 
   base::ByteBox box = shape.whole();
   for (int b = 0; b < shape.extents.dims; ++b) {
     const AxisRule& rule = map.rule(b);
-    if (rule.from != AxisRule::kAll) box[b] = touched(rule, threads[rule.from], shape.extents[b]);
+    box[b] = touched(rule, rule.from >= 0 ? threads[rule.from] : Interval{}, shape.extents[b]);
   }
   return box;
 }
@@ -54,7 +55,7 @@ void check_inside(const AccessMap& map, const base::Shape& shape, const Box& dom
   for (int b = 0; b < shape.extents.dims; ++b) {
     const AxisRule& rule = map.rule(b);
     if (rule.from == AxisRule::kAll) continue;
-    if (rule.from < 0 || rule.from >= domain.dims) {
+    if (rule.from < AxisRule::kFixed || rule.from >= domain.dims) {
       refuse(ErrorCode::invalid_argument, what,
              "buffer axis " + std::to_string(b) + " follows launch axis " + std::to_string(rule.from) +
                  ", but the launch has " + std::to_string(domain.dims) + " axes");
@@ -63,7 +64,8 @@ void check_inside(const AccessMap& map, const base::Shape& shape, const Box& dom
       refuse(ErrorCode::invalid_argument, what,
              "a tile is at least 1 and a halo at least 0 (axis " + std::to_string(b) + ")");
     }
-    const Interval c = core(rule, domain[rule.from]);
+    const Interval c = rule.from == AxisRule::kFixed ? Interval{rule.offset, rule.offset + rule.tile}
+                                                    : core(rule, domain[rule.from]);
     if (c.begin < 0 || c.end > shape.extents[b]) {
       refuse(ErrorCode::out_of_bounds, what,
              "touches [" + std::to_string(c.begin) + ", " + std::to_string(c.end) + ") along axis " +

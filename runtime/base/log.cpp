@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <memory>
-#include <set>
 
 #include "base/settings.hpp"
 #include "nuna/error.hpp"
@@ -131,12 +130,16 @@ LogCapture::LogCapture(LogLevel least) : outer_level_(level_now().load()) {
   outer_ = captures().newest;
   captures().newest = this;
   set_log_level(least);
+  const MutexLock warned_lock(warned().mutex);
+  outer_warned_.swap(warned().keys);
 }
 
 LogCapture::~LogCapture() {
   const MutexLock lock(captures().mutex);
   captures().newest = outer_;
   set_log_level(outer_level_);
+  const MutexLock warned_lock(warned().mutex);
+  outer_warned_.swap(warned().keys);
 }
 
 std::vector<std::string> LogCapture::lines() const {

@@ -8,7 +8,9 @@
 // parse_log_level. The level comes from NUNA_LOG at first use (warn when unset or without meaning;
 // configure_log refuses the latter).
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +57,7 @@ class LogCapture {
   friend void log(LogLevel, std::string_view, std::optional<RankId>, std::string_view);
   LogCapture* outer_;
   LogLevel outer_level_;
+  std::set<std::string, std::less<>> outer_warned_;
   mutable Mutex mutex_;
   std::vector<std::string> lines_ NUNA_GUARDED_BY(mutex_);
 };

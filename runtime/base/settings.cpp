@@ -21,10 +21,17 @@ constexpr std::string_view kPrefix = "NUNA_";
 constexpr std::array kKnown = {
     SettingInfo{"NUNA_AHEAD", "a whole number from 1",
                 "launches that may run ahead of the oldest unfinished one (64)"},
+    SettingInfo{"NUNA_CHECK", "1 or 0", "reading bytes that nobody wrote is an error, not a warning (0)"},
+    SettingInfo{"NUNA_DEVICES", "a whole number from 1", "host devices of each rank (1)"},
+    SettingInfo{"NUNA_DRY_RUN", "1 or 0", "print what launches would do, and move nothing (0)"},
     SettingInfo{"NUNA_LOG", "warn, info or debug", "what is told on standard error (warn)"},
     SettingInfo{"NUNA_MEMORY_LIMIT", "a size: \"16 GiB\"",
                 "memory of each device that a rank may use (its share)"},
+    SettingInfo{"NUNA_POISON", "1 or 0", "fill fresh and stale memory with NaN bytes (0)"},
     SettingInfo{"NUNA_STALL", "a time: \"5 s\"", "silence of a peer that counts as a stall (5 s)"},
+    SettingInfo{"NUNA_THREADS", "a whole number from 1",
+                "worker threads of each host device (the allowed cores divided by the devices)"},
+    SettingInfo{"NUNA_TRACE", "a file's path", "write a trace that opens in Perfetto (none)"},
 };
 
 bool is_known(std::string_view name) {

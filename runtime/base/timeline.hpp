@@ -101,15 +101,17 @@ class Timeline {
 };
 
 /// One operation on a timeline. Copyable; valid as long as the timeline lives. A default one is complete.
+/// `order_only`: whoever comes after it only waits for it; its failure is not theirs.
 struct Ticket {
   Timeline* line = nullptr;
   std::uint64_t value = 0;
+  bool order_only = false;
 
   bool done() const { return line == nullptr || line->reached(value); }
   void wait() const {
     if (line != nullptr) line->wait(value);
   }
-  std::exception_ptr failure() const { return line == nullptr ? nullptr : line->failure(value); }
+  std::exception_ptr failure() const { return line == nullptr || order_only ? nullptr : line->failure(value); }
   friend bool operator==(const Ticket&, const Ticket&) = default;
 };
 

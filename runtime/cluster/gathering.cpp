@@ -33,17 +33,18 @@ Gathering::Gathering(Members& members, std::chrono::nanoseconds stall)
 
 std::vector<std::vector<std::byte>> Gathering::allgather(base::RankId rank, const Envelope& envelope,
                                                          std::span<const std::byte> bytes) {
-  Entry entry{envelope, {bytes.begin(), bytes.end()}};
+  Entry entry{true, envelope, {bytes.begin(), bytes.end()}};
   std::shared_ptr<Round> round;
   {
     base::MutexLock lock(mutex_);
     round = arrive(rank, std::move(entry));
     wait(rank, *round, lock);
-    if (round->failure) throw Error(*round->failure);
+    const std::optional<Failure>& failure = round->failure;
+    if (failure) throw Error(failure->code, failure->text);
   }
   std::vector<std::vector<std::byte>> all;  // entries of a complete round change no more
   all.reserve(round->entries.size());
-  for (const std::optional<Entry>& e : round->entries) all.push_back(e->bytes);
+  for (const Entry& e : round->entries) all.push_back(e.bytes);
   return all;
 }
 
@@ -54,8 +55,9 @@ void Gathering::wake() {
 
 std::shared_ptr<Gathering::Round> Gathering::arrive(base::RankId rank, Entry entry) {
   std::shared_ptr<Round> round = current_;
-  std::optional<Entry>& place = round->entries[static_cast<std::size_t>(rank.value)];
-  if (place) {  // a rank that comes back to a failed round is told again; the round waits for the others
+  Entry& place = round->entries[static_cast<std::size_t>(rank.value)];
+  if (place.arrived) {  // a rank that comes back to a failed round is told again; the round waits for the
+                        // others
     base::check(round->failure.has_value(), "two threads of one rank are in allgather at once");
     return round;
   }
@@ -73,6 +75,7 @@ std::shared_ptr<Gathering::Round> Gathering::arrive(base::RankId rank, Entry ent
 
 void Gathering::wait(base::RankId rank, Round& round, base::MutexLock& lock) {
   std::vector<StallWatch> watches;
+  watches.reserve(round.entries.size());
   const auto start = Clock::now();
   for (int r = 0; r < members_.size(); ++r) watches.emplace_back(stall_, start, members_.signs({r}));
   while (!round.complete && !round.failure) {
@@ -80,7 +83,7 @@ void Gathering::wait(base::RankId rank, Round& round, base::MutexLock& lock) {
     round.failure = departure(rank, round);
     auto rest = std::chrono::nanoseconds(std::chrono::seconds(1));
     for (std::size_t r = 0; r < watches.size() && !round.failure; ++r) {
-      if (round.entries[r]) continue;
+      if (round.entries[r].arrived) continue;
       if (watches[r].stalled(now, members_.signs({static_cast<std::int32_t>(r)})))
         round.failure = stall(rank, round);
       rest = std::min(rest, watches[r].rest(now));
@@ -93,49 +96,50 @@ void Gathering::wait(base::RankId rank, Round& round, base::MutexLock& lock) {
   }
 }
 
-std::optional<Error> Gathering::departure(base::RankId rank, const Round& round) const {
+std::optional<Gathering::Failure> Gathering::departure(base::RankId rank, const Round& round) const {
   for (std::size_t r = 0; r < round.entries.size(); ++r) {
     const base::RankId other{static_cast<std::int32_t>(r)};
-    if (round.entries[r] || !members_.left(other)) continue;
-    return Error(ErrorCode::diverged,
-                 name_of(r) + " " + members_.farewell(other) + ", but " +
-                     name_of(static_cast<std::size_t>(rank.value)) + " waits for it in " +
-                     called(round.entries[static_cast<std::size_t>(rank.value)]->envelope) +
-                     ": let every rank make the same calls");
+    if (round.entries[r].arrived || !members_.left(other)) continue;
+    return Failure{ErrorCode::diverged,
+                   name_of(r) + " " + members_.farewell(other) + ", but " +
+                       name_of(static_cast<std::size_t>(rank.value)) + " waits for it in " +
+                       called(round.entries[static_cast<std::size_t>(rank.value)].envelope) +
+                       ": let every rank make the same calls"};
   }
   return std::nullopt;
 }
 
-Error Gathering::stall(base::RankId rank, const Round& round) const {
+Gathering::Failure Gathering::stall(base::RankId rank, const Round& round) const {
   constexpr std::int64_t kMostNanoseconds = INT64_MAX / base::kPicosecondsPerNanosecond;
   const std::int64_t limit_ns = std::min<std::int64_t>(stall_.count(), kMostNanoseconds);
   std::string missing;
   for (std::size_t r = 0; r < round.entries.size(); ++r) {
-    if (round.entries[r]) continue;
+    if (round.entries[r].arrived) continue;
     if (!missing.empty()) missing += ", ";
     missing += members_.whereabouts({static_cast<std::int32_t>(r)});
   }
   return {ErrorCode::stalled,
           name_of(static_cast<std::size_t>(rank.value)) + " waited " +
               base::print_picoseconds(limit_ns * base::kPicosecondsPerNanosecond) + " in " +
-              called(round.entries[static_cast<std::size_t>(rank.value)]->envelope) + " for " + missing +
+              called(round.entries[static_cast<std::size_t>(rank.value)].envelope) + " for " + missing +
               ": let every rank make the same calls, or raise NUNA_STALL"};
 }
 
-std::optional<Error> Gathering::verdict(const Round& round) {
-  const Envelope& first = round.entries.front()->envelope;
+std::optional<Gathering::Failure> Gathering::verdict(const Round& round) {
+  const Envelope& first = round.entries.front().envelope;
   for (std::size_t r = 1; r < round.entries.size(); ++r) {
-    const Envelope& other = round.entries[r]->envelope;
+    const Envelope& other = round.entries[r].envelope;
     if (agree(first, other)) continue;
     const std::string difference = other.call == first.call ? " after a different history of calls" : "";
-    return Error(ErrorCode::diverged, name_of(r) + " called " + called(other) + " where rank 0 called " +
-                                          called(first) + difference +
-                                          ": let every rank make the same calls");
+    return Failure{ErrorCode::diverged, name_of(r) + " called " + called(other) + " where rank 0 called " +
+                                            called(first) + difference +
+                                            ": let every rank make the same calls"};
   }
   for (std::size_t r = 0; r < round.entries.size(); ++r) {
-    const Envelope& e = round.entries[r]->envelope;
+    const Envelope& e = round.entries[r].envelope;
     if (e.failure.empty()) continue;
-    return Error(ErrorCode::diverged, name_of(r) + " could not take part in " + called(e) + ": " + e.failure);
+    return Failure{ErrorCode::diverged,
+                   name_of(r) + " could not take part in " + called(e) + ": " + e.failure};
   }
   return std::nullopt;
 }

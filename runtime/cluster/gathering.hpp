@@ -34,21 +34,27 @@ class Gathering {
 
  private:
   struct Entry {
+    bool arrived = false;
     Envelope envelope;
     std::vector<std::byte> bytes;
   };
+  // An Error's parts: copies of an Error would share their text between the threads that throw it.
+  struct Failure {
+    ErrorCode code;
+    std::string text;
+  };
   struct Round {
-    std::vector<std::optional<Entry>> entries;  // by rank
+    std::vector<Entry> entries;  // by rank
     int arrived = 0;
     bool complete = false;
-    std::optional<Error> failure;
+    std::optional<Failure> failure;
   };
 
   std::shared_ptr<Round> arrive(base::RankId rank, Entry entry) NUNA_REQUIRES(mutex_);
   void wait(base::RankId rank, Round& round, base::MutexLock& lock) NUNA_REQUIRES(mutex_);
-  std::optional<Error> departure(base::RankId rank, const Round& round) const;
-  Error stall(base::RankId rank, const Round& round) const;
-  static std::optional<Error> verdict(const Round& round);
+  std::optional<Failure> departure(base::RankId rank, const Round& round) const;
+  Failure stall(base::RankId rank, const Round& round) const;
+  static std::optional<Failure> verdict(const Round& round);
 
   Members& members_;
   const std::chrono::nanoseconds stall_;

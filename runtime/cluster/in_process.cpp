@@ -33,7 +33,8 @@ class InProcessCluster::Hub {
     base::check(from != to, "a rank sends to or receives from itself");
     base::check(from.value >= 0 && to.value >= 0 && from.value < members.size() && to.value < members.size(),
                 "a message to or from a rank outside its cluster");
-    return *mailboxes_[static_cast<std::size_t>(from.value * members.size() + to.value)];
+    return *mailboxes_[static_cast<std::size_t>(from.value) * static_cast<std::size_t>(members.size()) +
+                       static_cast<std::size_t>(to.value)];
   }
 
   Members members;
@@ -163,6 +164,7 @@ void run_ranks(int ranks, const RankBody& body, std::chrono::nanoseconds stall) 
     std::vector<std::jthread> threads;
     std::vector<std::unique_ptr<Communicator>>
         seats;  // if a thread cannot be started, the others see its rank leave
+    seats.reserve(failures.size());
     for (int r = 0; r < ranks; ++r) seats.push_back(cluster.join({r}));
     for (int r = 0; r < ranks; ++r) {
       const auto index = static_cast<std::size_t>(r);

@@ -28,7 +28,10 @@ void Distribution::build_monotone() {
   std::array<int, kMaxDims> followers{};
   for (int b = 0; b < shape_.extents.dims; ++b) {
     const AxisRule& rule = map_.rule(b);
-    if (rule.from == AxisRule::kAll) continue;
+    if (rule.from < 0) {
+      hull_[b] = access::touched(rule, {}, shape_.extents[b]);
+      continue;
+    }
     AxisTable table{b, rule.from, {}};
     const Range busy = cut_->busy_along(rule.from);
     table.touched.reserve(static_cast<std::size_t>(busy.size()));
@@ -82,7 +85,7 @@ BoxList Distribution::boxes(int part) const {
     const Range busy = cut_->busy_along(a);
     if (at[static_cast<std::size_t>(a)] < busy.begin || at[static_cast<std::size_t>(a)] >= busy.end) return {};
   }
-  ByteBox box = shape_.whole();
+  ByteBox box = hull_;  // right on the axes that follow no launch axis
   for (const AxisTable& t : tables_) {
     const int i = at[static_cast<std::size_t>(t.launch_axis)] - cut_->busy_along(t.launch_axis).begin;
     box[t.buffer_axis] = t.touched[static_cast<std::size_t>(i)];

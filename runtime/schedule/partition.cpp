@@ -9,6 +9,7 @@
 namespace nuna::schedule {
 namespace {
 
+using access::Team;
 using Parts = std::array<int, kMaxDims>;
 
 [[noreturn]] void refuse(ErrorCode code, std::string_view what, const std::string& why) {
@@ -170,7 +171,7 @@ std::vector<Index> bounds_along(const Domain& domain, const Extents& block, int 
 
 }  // namespace
 
-access::Cut cut(const Domain& domain, const Extents& block, const Team& team, std::string_view what) {
+access::Cut cut(const Domain& domain, const Extents& block, const access::Team& team, std::string_view what) {
   check_shape(domain, block, what);
   Parts parts;
   if (domain.parts_per_axis()[0] != 0) {
@@ -185,16 +186,6 @@ access::Cut cut(const Domain& domain, const Extents& block, const Team& team, st
     bounds[static_cast<std::size_t>(a)] = bounds_along(domain, block, a, parts[static_cast<std::size_t>(a)], what);
   }
   return {domain.box(), block, std::move(bounds), 0, team.devices};
-}
-
-access::Cut one_part_per_rank(int ranks) {
-  std::vector<Index> bounds(static_cast<std::size_t>(ranks) + 1);
-  std::iota(bounds.begin(), bounds.end(), Index{0});
-  return {Box{{0, ranks}}, Extents{1}, {std::move(bounds), {0, 1}, {0, 1}}, 0, 1};
-}
-
-access::Cut one_part_on(base::RankId only) {
-  return {Box{{0, 1}}, Extents{1}, {std::vector<Index>{0, 1}, {0, 1}, {0, 1}}, only.value, 1};
 }
 
 }  // namespace nuna::schedule

@@ -10,13 +10,6 @@
 
 namespace nuna::schedule {
 
-/// Who runs: `ranks` ranks with `devices` devices each.
-struct Team {
-  int ranks = 1;
-  int devices = 1;
-  int parts() const { return ranks * devices; }
-};
-
 /// Cuts domain.frame() into one part per device of every rank, at multiples of `block` from the frame's start.
 ///
 /// domain.parts() is obeyed, or refused (invalid_argument: not the number of devices; too_few_blocks). Otherwise: one
@@ -24,11 +17,6 @@ struct Team {
 /// given to the axes with the most blocks per part; if that fails too, the axis with the most blocks is cut into
 /// single blocks and the devices behind stay idle. Parts differ by at most one block unless weights() say otherwise.
 /// `what` names the launch in errors.
-access::Cut cut(const Domain& domain, const Extents& block, const Team& team, std::string_view what);
-
-/// One part per rank (or one part on `only` alone), each running nothing: the cut of host views, whose access maps
-/// are constant.
-access::Cut one_part_per_rank(int ranks);
-access::Cut one_part_on(base::RankId only);
+access::Cut cut(const Domain& domain, const Extents& block, const access::Team& team, std::string_view what);
 
 }  // namespace nuna::schedule

@@ -4,17 +4,20 @@
 // A process has at most one Recorder; its contexts and in-process ranks share it. Whoever may record holds a
 // `Recorder*` that is null when nobody asked for a trace, so that a disabled trace costs one branch:
 //
-//   if (recorder) recorder->span(track, "heat", Category::launch, begin_ns, recorder->now_ns(), {.sequence =
-//   7}); const Span span(recorder, track, "fetch", Category::wait);  // or: until the end of the scope
+//   if (recorder) recorder->span(track, "heat", Category::launch, begin_ns, end_ns, {.sequence = 7});
+//   const Span span(recorder, track, "fetch", Category::wait);  // or: until the end of the scope
 //
 // Threads: a track is written by one thread at a time (a hand-over needs the usual happens-before); different
 // tracks, track() and collect() may be used at the same time from any thread. Writers share no lock: a span
-// costs about 50 ns plus the clock, and a lock and an allocation every 512 events. Ownership: texts are
-// copied when they are first seen; a TrackId is valid as long as its Recorder lives. Bounds: events take 56
-// bytes each, and all of a recorder's events and texts at most `limit_bytes` (the default holds 4.7 million
-// events). Beyond it new events are dropped and counted: a trace shows the start of a long run. collect()
-// needs as much memory again, and write_chrome_trace() 16 bytes for each event of the fullest row. Failures:
-// recording never throws and never fails; an event that finds no memory is dropped and counted.
+// costs about 50 ns plus the clock, and every 512 events a lock of its track and an allocation.
+//
+// Ownership: texts are copied when they are first seen; a TrackId is valid as long as its Recorder lives.
+//
+// Bounds: an event takes 56 bytes, and all events and texts of a recorder at most `limit_bytes` (the default
+// holds 4.7 million events). Beyond it new events are dropped and counted: of a long run a trace shows the
+// start. collect() needs as much memory again, write_chrome_trace() 16 bytes an event of the fullest row.
+//
+// Failures: recording never throws; an event that finds no memory is dropped and counted.
 
 #include <atomic>
 #include <chrono>

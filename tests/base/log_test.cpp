@@ -91,6 +91,18 @@ TEST(Log, WarnOnceWarnsOncePerKeyFromAnyThread) {
   EXPECT_THAT(capture.lines(), ElementsAre("nuna warning: said once", "nuna warning: said too"));
 }
 
+TEST(Log, ACaptureForgetsTheWarningsGivenBeforeAndAfterwardsItsOwn) {
+  const LogCapture outer;
+  EXPECT_TRUE(warn_once("log_test: before", "x"));
+  {
+    const LogCapture inner;
+    EXPECT_TRUE(warn_once("log_test: before", "x"));
+    EXPECT_TRUE(warn_once("log_test: inside", "x"));
+  }
+  EXPECT_FALSE(warn_once("log_test: before", "x"));
+  EXPECT_TRUE(warn_once("log_test: inside", "x"));
+}
+
 TEST(Log, TheLevelIsTakenFromTheSettings) {
   const LogCapture capture;  // restores the level
   configure_log(Settings(Settings::Variables{{"NUNA_LOG", "debug"}}));

@@ -20,7 +20,8 @@ using Segment = std::tuple<Index, Index, int>;
 template <class Value>
 std::vector<std::tuple<Index, Index, Value>> segments_of(const SegmentMap<Value>& map, Interval range) {
   std::vector<std::tuple<Index, Index, Value>> found;
-  map.for_each(range, [&](Interval bytes, const Value& value) { found.emplace_back(bytes.begin, bytes.end, value); });
+  map.for_each(
+      range, [&](Interval bytes, const Value& value) { found.emplace_back(bytes.begin, bytes.end, value); });
   return found;
 }
 
@@ -125,7 +126,8 @@ TEST(SegmentMap, UpdateCallsItsFunctionOnceASegmentInOrder) {
     return 1;
   });
   EXPECT_THAT(seen, ElementsAre(1, 2, 3, 4, 5));
-  EXPECT_THAT(segments_of(map, {0, 60}), ElementsAre(Segment(0, 10, 0), Segment(10, 55, 1), Segment(55, 60, 5)));
+  EXPECT_THAT(segments_of(map, {0, 60}),
+              ElementsAre(Segment(0, 10, 0), Segment(10, 55, 1), Segment(55, 60, 5)));
 }
 
 TEST(SegmentMap, ACopyIsIndependent) {

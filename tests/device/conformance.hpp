@@ -27,8 +27,7 @@ inline constexpr Index kRange = Index{1} << 26;
 inline constexpr Index kLimit = Index{1} << 24;
 inline constexpr Index kMiB = Index{1} << 20;
 
-// ---- kinds of devices
-// -------------------------------------------------------------------------------------------
+// ---- kinds of devices ----
 
 /// A device and what its range needs.
 class Rig {
@@ -87,8 +86,7 @@ inline const std::array<Kind, 3> kKinds{
     Kind{"host_place", [](base::Doorbell& b) { return std::make_unique<HostRig>(b, 2, true); }},
 };
 
-// ---- tools
-// ------------------------------------------------------------------------------------------------------
+// ---- tools ----
 
 inline Region run_of(std::byte* first, Index bytes) { return {first, {1, 1, 1}, {}, bytes}; }
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance.hpp"
+#include "device/conformance.hpp"
 #include "nuna/error.hpp"
 
 namespace nuna::device::conformance {
@@ -21,8 +21,7 @@ class DeviceQueue : public Conformance {};
 INSTANTIATE_TEST_SUITE_P(Kinds, DeviceQueue, testing::ValuesIn(kKinds),
                          [](const auto& kind) { return kind.param.name; });
 
-// ---- order
-// ------------------------------------------------------------------------------------------------------
+// ---- order ----
 
 TEST_P(DeviceQueue, TicketsOfOneDeviceCountUp) {
   const auto a = device().join({});
@@ -146,8 +145,7 @@ TEST_P(DeviceQueue, DestructionCompletesWhatWasSubmitted) {
 
 TEST_P(DeviceQueue, AnIdleDeviceEnds) { rig_->end_device(); }
 
-// ---- failures
-// ---------------------------------------------------------------------------------------------------
+// ---- failures ----
 
 TEST_P(DeviceQueue, AKernelThatThrowsFailsItsTicketOnly) {
   zero(0, 64);
@@ -202,8 +200,7 @@ TEST_P(DeviceQueue, AFailureOfAnotherLaneTravels) {
   EXPECT_EQ(read<std::int64_t>(0), 0);
 }
 
-// ---- kernels
-// ----------------------------------------------------------------------------------------------------
+// ---- kernels ----
 
 TEST_P(DeviceQueue, AKernelRunsEveryThreadOfItsBoxOnce) {
   constexpr Index kSide = 12;

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "conformance.hpp"
+#include "device/conformance.hpp"
 #include "nuna/error.hpp"
 
 namespace nuna::device::conformance {
@@ -17,8 +17,7 @@ class DeviceMemory : public Conformance {};
 INSTANTIATE_TEST_SUITE_P(Kinds, DeviceMemory, testing::ValuesIn(kKinds),
                          [](const auto& kind) { return kind.param.name; });
 
-// ---- copies and fills
-// -------------------------------------------------------------------------------------------
+// ---- copies and fills ----
 
 // Axes of one array region, slowest first: a dense box inside an array that is `slack` wider in every axis.
 Region box_region(std::byte* first, std::array<Index, 3> counts, Index run_bytes,
@@ -129,8 +128,7 @@ TEST_P(DeviceMemory, OperationsOnNothingComplete) {
   EXPECT_EQ(last.failure(), nullptr);
 }
 
-// ---- memory
-// -----------------------------------------------------------------------------------------------------
+// ---- memory ----
 
 TEST_P(DeviceMemory, CommitIsIdempotentAndKeepsContents) {
   device().commit({0, kMiB});

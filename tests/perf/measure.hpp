@@ -1,14 +1,14 @@
 #pragma once
 // How a performance figure is taken: interleaved pairs of ours and a peer, in one process, on the same work.
 //
-// A row is a ratio, above 1 where ours is better, whatever the unit: peer / ours for times, ours / peer for rates.
-// compare() calls the three samples round by round (ours, peer, ours again; the order turns with the round, so that
-// none always runs behind the same other), after one round of warm-up. The row is met when the median ratio reaches
-// its aim and the lower quartile is within the allowance of it: 0.05, or the spread of ours against ours if that is
-// larger (as a share of the aim). Rounds are at least 15.
+// A row is a ratio, above 1 where ours is better, whatever the unit: peer / ours for times, ours / peer for
+// rates. compare() calls the three samples round by round (ours, peer, ours again; the order turns with the
+// round, so that none always runs behind the same other), after one round of warm-up. The row is met when the
+// median ratio reaches its aim and the lower quartile is within the allowance of it: 0.05, or the spread of
+// ours against ours if that is larger (as a share of the aim). Rounds are at least 15.
 //
-// A sample is a function that does its work once and returns the figure, in the row's unit. It must do real work whose
-// result is used (keep()), last a millisecond or more, and be the same work for ours and the peer.
+// A sample is a function that does its work once and returns the figure, in the row's unit. It must do real
+// work whose result is used (keep()), last a millisecond or more, and be the same work for ours and the peer.
 //
 //   int main(int argc, char** argv) {
 //     perf::Report report(argc, argv);  // --json, --pairs N
@@ -30,7 +30,8 @@ namespace nuna::perf {
 
 enum class Better { less, more };
 
-/// What a row is about: its name, the unit of its samples, which direction is better, and the ratio it aims at.
+/// What a row is about: its name, the unit of its samples, which direction is better, and the ratio it aims
+/// at.
 struct Row {
   std::string name;
   std::string unit;
@@ -63,10 +64,10 @@ inline Quartiles quartiles(std::vector<double> values) {
 /// One measured row.
 struct Figure {
   Row row;
-  double ours = 0;      ///< median, in the row's unit
-  double peer = 0;      ///< median, in the row's unit
-  Quartiles ratio;      ///< of the pairs
-  Quartiles self;       ///< of ours against ours
+  double ours = 0;       ///< median, in the row's unit
+  double peer = 0;       ///< median, in the row's unit
+  Quartiles ratio;       ///< of the pairs
+  Quartiles self;        ///< of ours against ours
   double allowance = 0;  ///< that the lower quartile may lack
   bool met = false;
 };
@@ -75,9 +76,10 @@ inline double ratio_of(Better better, double ours, double peer) {
   return better == Better::less ? peer / ours : ours / peer;
 }
 
-/// Runs `pairs` rounds of the three samples and sums them up. `again` is the same work as `ours`, in state of its own
-/// where it has any.
-inline Figure compare(const Row& row, const Sample& ours, const Sample& peer, const Sample& again, int pairs) {
+/// Runs `pairs` rounds of the three samples and sums them up. `again` is the same work as `ours`, in state of
+/// its own where it has any.
+inline Figure compare(const Row& row, const Sample& ours, const Sample& peer, const Sample& again,
+                      int pairs) {
   const Sample* const samples[3] = {&ours, &peer, &again};
   std::vector<double> taken[3];
   std::vector<double> ratios;
@@ -91,7 +93,9 @@ inline Figure compare(const Row& row, const Sample& ours, const Sample& peer, co
     ratios.push_back(ratio_of(row.better, taken[0].back(), taken[1].back()));
     own.push_back(ratio_of(row.better, taken[0].back(), taken[2].back()));
   }
-  Figure figure{row, quartiles(taken[0]).median, quartiles(taken[1]).median, quartiles(ratios), quartiles(own), 0, false};
+  Figure figure{
+      row,  quartiles(taken[0]).median, quartiles(taken[1]).median, quartiles(ratios), quartiles(own), 0,
+      false};
   figure.allowance = std::max(0.05, (figure.self.upper - figure.self.lower) * row.aim);
   figure.met = figure.ratio.median >= row.aim && figure.ratio.lower >= row.aim - figure.allowance;
   return figure;
@@ -104,26 +108,27 @@ inline std::string json_line(const Figure& f) {
     name += c;
   }
   char text[512];
-  std::snprintf(text, sizeof text,
-                "\", \"ours\": %.6g, \"peer\": %.6g, \"unit\": \"%s\", \"ratio\": %.4g, \"lower_quartile\": %.4g, "
-                "\"upper_quartile\": %.4g, \"aim\": %.4g, \"met\": %s}",
-                f.ours, f.peer, f.row.unit.c_str(), f.ratio.median, f.ratio.lower, f.ratio.upper, f.row.aim,
-                f.met ? "true" : "false");
+  std::snprintf(
+      text, sizeof text,
+      "\", \"ours\": %.6g, \"peer\": %.6g, \"unit\": \"%s\", \"ratio\": %.4g, \"lower_quartile\": %.4g, "
+      "\"upper_quartile\": %.4g, \"aim\": %.4g, \"met\": %s}",
+      f.ours, f.peer, f.row.unit.c_str(), f.ratio.median, f.ratio.lower, f.ratio.upper, f.row.aim,
+      f.met ? "true" : "false");
   return "{\"name\": \"" + name + text;
 }
 
 inline std::string table_head() {
   char text[256];
-  std::snprintf(text, sizeof text, "%-44s %10s %10s %-8s %7s %17s %7s %17s", "name", "ours", "peer", "unit", "ratio",
-                "quartiles", "aim", "ours/ours");
+  std::snprintf(text, sizeof text, "%-44s %10s %10s %-8s %7s %17s %7s %17s", "name", "ours", "peer", "unit",
+                "ratio", "quartiles", "aim", "ours/ours");
   return text;
 }
 
 inline std::string table_line(const Figure& f) {
   char text[512];
   std::snprintf(text, sizeof text, "%-44s %10.4g %10.4g %-8s %7.3f [%7.3f,%7.3f] %7.3f [%7.3f,%7.3f]  %s",
-                f.row.name.c_str(), f.ours, f.peer, f.row.unit.c_str(), f.ratio.median, f.ratio.lower, f.ratio.upper,
-                f.row.aim, f.self.lower, f.self.upper, f.met ? "met" : "NOT MET");
+                f.row.name.c_str(), f.ours, f.peer, f.row.unit.c_str(), f.ratio.median, f.ratio.lower,
+                f.ratio.upper, f.row.aim, f.self.lower, f.self.upper, f.met ? "met" : "NOT MET");
   return text;
 }
 

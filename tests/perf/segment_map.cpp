@@ -1,8 +1,9 @@
 // SegmentMap against the same work by hand on absl::btree_map, and against boost::icl::interval_map: random
 // overwrites that coalesce, and range queries over about 16 segments, on maps of 1 k, 100 k and 1 M segments.
 //
-// The peers do the same sequence of operations from the same state; both keep total, coalesced maps. Bounds: at most
-// 1.15 times the time of the hand-written tree, a third of the time of boost's at 100 k and 1 M segments.
+// The peers do the same sequence of operations from the same state; both keep total, coalesced maps. Bounds:
+// at most 1.15 times the time of the hand-written tree, a third of the time of boost's at 100 k and 1 M
+// segments.
 
 #include <absl/container/btree_map.h>
 
@@ -129,8 +130,8 @@ class Subject {
   template <class Operation>
   double per_operation_ns(Operation operation) {
     return 1e9 / operations_ * nuna::perf::seconds_of([&] {
-      for (int i = 0; i < operations_; ++i) operation();
-    });
+             for (int i = 0; i < operations_; ++i) operation();
+           });
   }
 
   Index size_;
@@ -140,17 +141,19 @@ class Subject {
 };
 
 template <class Peer>
-void rows(const nuna::perf::Report& report, const std::string& peer_name, const std::string& count, Index segments,
-          double aim) {
+void rows(const nuna::perf::Report& report, const std::string& peer_name, const std::string& count,
+          Index segments, double aim) {
   constexpr int kOperations = 20000;
   Subject<Ours> ours(segments, kOperations);
   Subject<Ours> again(segments, kOperations);
   Subject<Peer> peer(segments, kOperations);
   const std::string where = ", " + count + " segments, " + peer_name;
-  report.row({"assign" + where, "ns", nuna::perf::Better::less, aim}, [&] { return ours.assign_ns(); },
-             [&] { return peer.assign_ns(); }, [&] { return again.assign_ns(); });
-  report.row({"query" + where, "ns", nuna::perf::Better::less, aim}, [&] { return ours.query_ns(); },
-             [&] { return peer.query_ns(); }, [&] { return again.query_ns(); });
+  report.row(
+      {"assign" + where, "ns", nuna::perf::Better::less, aim}, [&] { return ours.assign_ns(); },
+      [&] { return peer.assign_ns(); }, [&] { return again.assign_ns(); });
+  report.row(
+      {"query" + where, "ns", nuna::perf::Better::less, aim}, [&] { return ours.query_ns(); },
+      [&] { return peer.query_ns(); }, [&] { return again.query_ns(); });
 }
 
 }  // namespace

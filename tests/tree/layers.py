@@ -16,7 +16,8 @@ import os
 import re
 import sys
 
-VOCABULARY = {"nuna/box.hpp", "nuna/error.hpp", "nuna/access_map.hpp", "nuna/config.hpp"}
+VOCABULARY = {"nuna/box.hpp", "nuna/error.hpp", "nuna/access_map.hpp", "nuna/config.hpp", "nuna/domain.hpp",
+              "nuna/instance.hpp"}
 BACKEND_LAYERS = {"device", "cluster"}
 SOURCE_FOLDERS = ("runtime", "api", "apps", "examples", "tests", "compiler")
 SUFFIXES = (".hpp", ".cpp", ".h", ".cu", ".cuh")

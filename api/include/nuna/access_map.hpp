@@ -27,8 +27,10 @@ inline namespace v0 {
 /// How one buffer axis follows the launch: thread t of launch axis `from` touches elements
 /// [t * tile + offset - before, t * tile + offset + tile + after). `before` and `after` (the halo) are clipped at
 /// the buffer's faces; the rest must lie inside the buffer. `from == kAll`: the whole axis, whatever the thread.
+/// `from == kFixed`: the elements [offset, offset + tile), whatever the thread.
 struct AxisRule {
   static constexpr int kAll = -1;
+  static constexpr int kFixed = -2;
   int from = kAll;
   Index tile = 1;
   Index offset = 0;
@@ -111,6 +113,15 @@ inline AccessMap rows(int launch_axis = 0) {
 /// Thread (.., j) touches all of column j: buffer axis 1 follows launch axis `launch_axis`, the others are whole.
 inline AccessMap columns(int launch_axis = 1) {
   return AccessMap({AxisRule{}, AxisRule{launch_axis}, AxisRule{}});
+}
+
+/// Every thread touches the same box.
+inline AccessMap fixed(const Box& box) {
+  std::array<AxisRule, kMaxDims> rules{};
+  for (std::size_t a = 0; a < rules.size(); ++a) {
+    rules[a] = AxisRule{AxisRule::kFixed, box.axis[a].size(), box.axis[a].begin};
+  }
+  return AccessMap(rules);
 }
 
 /// Buffer axis b follows launch axis `axes[b]` one to one: {1, 0} reads a transpose.

@@ -214,6 +214,7 @@ class NUNA_API Context {
   double max(double value, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
   detail::ContextState& state() const { return *state_; }
+  const std::shared_ptr<detail::ContextState>& state_ref() const { return state_; }
 
  private:
   explicit Context(std::shared_ptr<detail::ContextState> state);

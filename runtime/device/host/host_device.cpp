@@ -61,6 +61,8 @@ class HostDevice final : public Device {
         memory_(config.name, config.base, config.range_bytes, config.memory_bytes,
                 config.memfd ? PlaceMemory::Backing::shared_file : PlaceMemory::Backing::anonymous),
         timeline_(*config.bell),
+        recorder_(config.recorder),
+        track_(config.track),
         submitted_bell_(spin_time(config)),
         team_(config.threads, spin_time(config), config.name),
         leader_(start_worker(config.name, [this] { work(); })) {}
@@ -153,6 +155,8 @@ class HostDevice final : public Device {
       if (failure == nullptr) failure = ticket.failure();
     }
     if (failure != nullptr) return failure;
+    const trace::Span span(recorder_, track_, name_of(operation), category_of(operation.kind),
+                           {.bytes = operation.kind == Operation::Kind::kernel ? 0 : bytes_of(operation)});
     switch (operation.kind) {
       case Operation::Kind::kernel:
         return run_kernel(operation.call);
@@ -168,6 +172,36 @@ class HostDevice final : public Device {
         break;
     }
     return nullptr;
+  }
+
+  static std::string_view name_of(const Operation& operation) {
+    switch (operation.kind) {
+      case Operation::Kind::kernel:
+        return operation.call.name;
+      case Operation::Kind::copy:
+        return "copy";
+      case Operation::Kind::fill:
+        return "fill";
+      case Operation::Kind::join:
+        break;
+    }
+    return "join";
+  }
+  static trace::Category category_of(Operation::Kind kind) {
+    switch (kind) {
+      case Operation::Kind::kernel:
+        return trace::Category::launch;
+      case Operation::Kind::copy:
+        return trace::Category::copy;
+      case Operation::Kind::fill:
+        return trace::Category::fill;
+      case Operation::Kind::join:
+        break;
+    }
+    return trace::Category::wait;
+  }
+  static std::int64_t bytes_of(const Operation& operation) {
+    return operation.kind == Operation::Kind::join ? 0 : bytes(operation.to);
   }
 
   std::exception_ptr run_kernel(const KernelCall& call) {
@@ -201,6 +235,8 @@ class HostDevice final : public Device {
   const Index range_bytes_;
   PlaceMemory memory_;
   base::Timeline timeline_;
+  trace::Recorder* const recorder_;
+  const trace::TrackId track_;
   OperationRing<Operation> ring_;
   std::uint64_t submitted_ = 0;  // the submitter's
   base::Doorbell submitted_bell_;

@@ -14,6 +14,7 @@
 
 #include "base/timeline.hpp"
 #include "device/device.hpp"
+#include "trace/recorder.hpp"
 
 namespace nuna::device {
 
@@ -33,6 +34,10 @@ struct HostDeviceConfig {
   std::optional<int> memfd;
 
   base::Doorbell* bell = nullptr;  ///< rung when an operation completes; outlives the device
+
+  /// What the device does is recorded here, if anywhere; the track is the device's own.
+  trace::Recorder* recorder = nullptr;
+  trace::TrackId track;
 
   /// How long idle threads spin before they sleep. Zero when the process has more threads than cores. Unset:
   /// 20 us when this device's threads and a submitter have a core each, else zero.

@@ -19,7 +19,7 @@
 
 namespace nuna::device::host {
 
-template <class Record, std::size_t kChunkRecords = 64>
+template <class Record, std::size_t ChunkRecords = 64>
 class OperationRing {
  public:
   OperationRing() : tail_(new_chunk()), head_(tail_), consumer_chunk_(tail_) { tail_->next = tail_; }
@@ -28,7 +28,7 @@ class OperationRing {
 
   /// The record to fill next.
   Record& back() {
-    if (tail_index_ == kChunkRecords) advance_tail();
+    if (tail_index_ == ChunkRecords) advance_tail();
     return tail_->records[tail_index_];
   }
   /// Hands the record of back() over.
@@ -44,7 +44,7 @@ class OperationRing {
       seen_ = published_.load(std::memory_order_acquire);
       if (popped_ == seen_) return nullptr;
     }
-    if (head_index_ == kChunkRecords) {
+    if (head_index_ == ChunkRecords) {
       head_ = head_->next;  // written before what seen_ counts was published
       head_index_ = 0;
       consumer_chunk_.store(head_, std::memory_order_release);
@@ -61,7 +61,7 @@ class OperationRing {
 
  private:
   struct Chunk {
-    std::array<Record, kChunkRecords> records{};
+    std::array<Record, ChunkRecords> records{};
     Chunk* next = nullptr;
   };
 

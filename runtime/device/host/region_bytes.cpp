@@ -7,8 +7,7 @@
 namespace nuna::device::host {
 namespace {
 
-// ---- two regions as one loop nest
-// -------------------------------------------------------------------------------
+// ---- two regions as one loop nest ----
 
 // Two regions walked together: runs of `run` bytes that are contiguous in both, and axes (innermost first)
 // with a stride in either. Each region has at most 4 axes (its run is one), so their common refinement has at
@@ -128,13 +127,12 @@ void walk(const Nest& nest, Interval part, Piece piece) {
   }
 }
 
-// ---- the innermost loops
-// ----------------------------------------------------------------------------------------
+// ---- the innermost loops ----
 
 // Runs as short as an element are the columns of a buffer: a constant size spares a call each.
-template <std::size_t kBytes>
+template <std::size_t Bytes>
 void copy_short_runs(std::byte* to, const std::byte* from, Index runs, Index to_stride, Index from_stride) {
-  for (Index r = 0; r < runs; ++r) std::memcpy(to + r * to_stride, from + r * from_stride, kBytes);
+  for (Index r = 0; r < runs; ++r) std::memcpy(to + r * to_stride, from + r * from_stride, Bytes);
 }
 
 void copy_runs(std::byte* to, const std::byte* from, Index runs, Index run, Index to_stride,
@@ -160,8 +158,7 @@ void copy_runs(std::byte* to, const std::byte* from, Index runs, Index run, Inde
   }
 }
 
-// ---- regions without a common nest
-// ------------------------------------------------------------------------------
+// ---- regions without a common nest ----
 
 // A position in a region's bytes.
 class Cursor {
@@ -210,8 +207,7 @@ void copy_with_cursors(const Region& to, const Region& from, Interval part) {
   }
 }
 
-// ---- overlap
-// ----------------------------------------------------------------------------------------------------
+// ---- overlap ----
 
 std::size_t outermost(const Region& r) {
   std::size_t a = 0;

@@ -1,0 +1,191 @@
+#include "nuna/buffer.hpp"
+
+#include <limits>
+
+#include "base/check.hpp"
+#include "base/log.hpp"
+#include "context_state.hpp"
+
+namespace nuna {
+inline namespace v0 {
+namespace detail {
+
+namespace {
+
+base::Shape checked_shape(const Extents& extents, int dims, Index element_bytes, CallSite site) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::invalid_argument, "buffer at " + to_string(site) + ": " + why);
+  };
+  if (extents.dims != dims) {
+    refuse(std::to_string(extents.dims) + " sizes for " + std::to_string(dims) + " dimensions");
+  }
+  Index bytes = element_bytes;
+  for (int a = 0; a < dims; ++a) {
+    if (extents[a] < 1) {
+      refuse("size " + std::to_string(extents[a]) + " along axis " + std::to_string(a) + ": sizes are at least 1");
+    }
+    if (extents[a] > std::numeric_limits<Index>::max() / bytes) refuse("more than 2^63 bytes");
+    bytes *= extents[a];
+  }
+  return {extents, element_bytes};
+}
+
+adsm::Mode mode_of(Access access) {
+  switch (access) {
+    case Access::read:
+      return adsm::Mode::read;
+    case Access::write:
+      return adsm::Mode::write;
+    case Access::read_write:
+      return adsm::Mode::read_write;
+  }
+  throw Error(ErrorCode::invalid_argument, "a host view reads, writes, or both");
+}
+
+// Gives the buffer back; from a destructor, so it must not throw.
+void release_quietly(const std::shared_ptr<BufferState>& state) noexcept {
+  if (state == nullptr || state->released()) return;
+  ContextState& context = state->context();
+  if (context.ended.load()) {
+    base::panic("a Buffer outlived its Context: destroy the buffers first");
+  }
+  try {
+    const Inside inside(context, "releasing a buffer", {});
+    context.views().forget(state->buffer());
+    context.program().destroy(state->buffer(), "its destructor");
+    state->forget();
+    --context.buffers;
+  } catch (const std::exception& e) {
+    base::log(base::LogLevel::error, "buffer", context.runtime().rank(), e.what());
+  }
+}
+
+}  // namespace
+
+BufferHandle::BufferHandle(const Context& context, const Extents& extents, int dims, Index element_bytes, CallSite site) {
+  const std::shared_ptr<ContextState>& owner = context.state_ref();
+  const base::Shape shape = checked_shape(extents, dims, element_bytes, site);
+  const Inside inside(*owner, "creating a buffer", site);
+  state_ = std::make_shared<BufferState>(owner, owner->program().create(shape, to_string(site)));
+  state_->extents = extents;
+  ++owner->buffers;
+}
+
+BufferHandle& BufferHandle::operator=(BufferHandle&& other) noexcept {
+  if (this == &other) return *this;
+  release_quietly(state_);
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+BufferHandle::~BufferHandle() { release_quietly(state_); }
+
+const Extents& BufferHandle::extents() const { return state_->extents; }
+
+ViewHandle BufferHandle::open(const Box& box, Access access, CallSite site) const {
+  ContextState& context = state_->context();
+  const Inside inside(context, "opening a host view", site);
+  auto view = context.views().open(state_->buffer(), box, mode_of(access), to_string(site));
+  return ViewHandle(std::make_shared<ViewState>(state_->context_ref(), std::move(view), site));
+}
+
+ViewHandle BufferHandle::open_bytes(Interval bytes, Access access, CallSite site) const {
+  ContextState& context = state_->context();
+  const Inside inside(context, "opening a host view", site);
+  auto view = context.views().open_bytes(state_->buffer(), bytes, mode_of(access), to_string(site));
+  return ViewHandle(std::make_shared<ViewState>(state_->context_ref(), std::move(view), site));
+}
+
+ViewHandle BufferHandle::open_at(int rank, const Box& box, CallSite site) const {
+  ContextState& context = state_->context();
+  const Inside inside(context, "reading back", site);
+  auto view = context.views().open_at(state_->buffer(), {rank}, box, to_string(site));
+  return ViewHandle(std::make_shared<ViewState>(state_->context_ref(), std::move(view), site));
+}
+
+ViewHandle BufferHandle::open_local(const Box& box, CallSite site) const {
+  ContextState& context = state_->context();
+  const Inside inside(context, "opening a local view", site);
+  auto view = context.views().open_local(state_->buffer(), box, to_string(site));
+  return ViewHandle(std::make_shared<ViewState>(state_->context_ref(), std::move(view), site));
+}
+
+void* BufferHandle::open_all(CallSite site) const {
+  ContextState& context = state_->context();
+  const Inside inside(context, "data()", site);
+  execute::Buffer& buffer = state_->buffer();
+  if (!buffer.instances->dense()) {
+    throw Error(ErrorCode::unsupported, "data() at " + to_string(site) + ": a buffer of " + to_string(extents()) +
+                                            " is larger than an address slot and has no plain pointer: open boxes of it");
+  }
+  if (state_->all == nullptr || !state_->all->open) {
+    state_->all = context.views().open(buffer, Box(extents()), adsm::Mode::read_write, to_string(site));
+  }
+  return address();
+}
+
+void BufferHandle::close_all(CallSite site) const {
+  ContextState& context = state_->context();
+  const Inside inside(context, "close()", site);
+  if (state_->all == nullptr) return;
+  const auto view = std::exchange(state_->all, nullptr);
+  context.views().close(*view, to_string(site));
+}
+
+void* BufferHandle::address() const {
+  const execute::Buffer& buffer = state_->buffer();
+  if (!buffer.instances->dense()) {
+    throw Error(ErrorCode::unsupported, "a buffer of " + to_string(extents()) +
+                                            " is larger than an address slot and has no single address: use boxes");
+  }
+  return state_->context().runtime().slots().base(base::kHostPlace) + buffer.instances->offset();
+}
+
+std::vector<Box> BufferHandle::local_boxes() const {
+  ContextState& context = state_->context();
+  const Inside inside(context, "local_boxes", {});
+  const execute::Buffer& buffer = state_->buffer();
+  std::vector<Box> boxes;
+  for (const base::ByteBox& b : buffer.directory->produced_by(context.runtime().rank())) {
+    if (b[base::kByteAxis].size() != buffer.shape().element_bytes) continue;  // a broken element
+    Box box{b[0], b[1], b[2]};
+    box.dims = extents().dims;
+    boxes.push_back(box);
+  }
+  std::sort(boxes.begin(), boxes.end(), [](const Box& a, const Box& b) {
+    for (int axis = 0; axis < kMaxDims; ++axis) {
+      if (a[axis].begin != b[axis].begin) return a[axis].begin < b[axis].begin;
+    }
+    return false;
+  });
+  return boxes;
+}
+
+void BufferHandle::release(CallSite site) {
+  ContextState& context = state_->context();
+  const Inside inside(context, "releasing a buffer", site);
+  execute::Buffer& buffer = state_->buffer();
+  context.views().forget(buffer);
+  context.program().destroy(buffer, to_string(site));
+  state_->forget();
+  --context.buffers;
+}
+
+const std::shared_ptr<BufferState>& BufferHandle::state() const { return state_; }
+
+ViewHandle::ViewHandle(std::shared_ptr<ViewState> state) : state_(std::move(state)) {}
+ViewHandle& ViewHandle::operator=(ViewHandle&& other) noexcept = default;
+ViewHandle::~ViewHandle() = default;
+InstanceView ViewHandle::instance() const { return state_->instance(); }
+Box ViewHandle::box() const { return state_->box(); }
+void ViewHandle::close() { state_->close(); }
+
+}  // namespace detail
+
+void Event::wait() const {
+  if (completion_ != nullptr) completion_->wait();
+}
+bool Event::done() const { return completion_ == nullptr || completion_->done(); }
+
+}  // namespace v0
+}  // namespace nuna

@@ -1,0 +1,169 @@
+#include "nuna/context.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/check.hpp"
+#include "base/log.hpp"
+#include "cluster/in_process.hpp"
+#include "cluster/local.hpp"
+#include "context_state.hpp"
+
+namespace nuna {
+inline namespace v0 {
+
+using detail::CallSite;
+using detail::ContextState;
+using detail::Inside;
+
+namespace {
+
+// `--devices N` and `--devices=N`, as programs' own command lines have it.
+int devices_argument(int argc, char** argv) {
+  constexpr const char* kName = "--devices";
+  const std::size_t length = std::strlen(kName);
+  for (int i = 1; i < argc && argv != nullptr; ++i) {
+    if (std::strncmp(argv[i], kName, length) != 0) continue;
+    const char* value = argv[i][length] == '=' ? argv[i] + length + 1 : nullptr;
+    if (argv[i][length] == '\0') value = i + 1 < argc ? argv[i + 1] : "";
+    if (value == nullptr) continue;
+    char* end = nullptr;
+    const long n = std::strtol(value, &end, 10);
+    if (end == value || *end != '\0' || n < 1) {
+      throw Error(ErrorCode::bad_setting, std::string("--devices is \"") + value + "\": expected a whole number from 1");
+    }
+    return static_cast<int>(std::min<long>(n, 1 << 20));
+  }
+  return 0;
+}
+
+std::shared_ptr<ContextState> make_state(const detail::RankConfig& config, std::unique_ptr<cluster::Communicator> c) {
+  return std::make_shared<ContextState>(std::make_shared<detail::RankRuntime>(config, std::move(c)));
+}
+
+double fold(Context& context, double value, bool largest, const char* what, CallSite site) {
+  ContextState& state = context.state();
+  const Inside inside(state, what, site);
+  const auto envelope = state.program().count_call(what, to_string(site), largest ? 1 : 0);
+  std::vector<std::byte> bytes(sizeof value);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  double folded = largest ? value : 0;
+  for (const auto& each : state.program().communicator().allgather(envelope, bytes)) {
+    double v = 0;
+    std::memcpy(&v, each.data(), std::min(each.size(), sizeof v));
+    folded = largest ? std::max(folded, v) : folded + v;
+  }
+  return folded;
+}
+
+}  // namespace
+
+Context::Context(std::shared_ptr<ContextState> state) : state_(std::move(state)) {}
+Context::Context(Context&&) noexcept = default;
+
+Context& Context::operator=(Context&& other) noexcept {
+  if (this == &other) return *this;
+  Context ended(std::move(*this));
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+Context::~Context() {
+  if (state_ == nullptr) return;
+  if (state_->buffers.load() > 0) {
+    base::panic("a Context was destroyed before " + std::to_string(state_->buffers.load()) +
+                " of its buffers: destroy the buffers first");
+  }
+  for (const auto& failure : state_->program().executor().drain()) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const std::exception& e) {
+      base::log(base::LogLevel::error, "context", state_->runtime().rank(),
+                std::string("a failure that no wait() asked for: ") + e.what());
+    }
+    break;
+  }
+  state_->ended.store(true);
+}
+
+Context Context::world(int argc, char** argv, Options options) {
+  if (const int devices = devices_argument(argc, argv); devices != 0) options.devices = devices;
+  return self(options);
+}
+
+Context Context::self(Options options) {
+  return Context(make_state(detail::configure(options, 1), cluster::make_local()));
+}
+
+void Context::in_process(int ranks, const Options& options, const std::function<void(Context&)>& body) {
+  constexpr int kMost = 1024;
+  if (ranks < 1 || ranks > kMost) {
+    throw Error(ErrorCode::invalid_argument,
+                "an in-process cluster of " + std::to_string(ranks) + " ranks: expected 1 to " + std::to_string(kMost));
+  }
+  const detail::RankConfig config = detail::configure(options, ranks);
+  const auto stall = base::Settings::from_environment().seconds("NUNA_STALL", cluster::kDefaultStall);
+  cluster::run_ranks(
+      ranks,
+      [&](base::RankId, std::unique_ptr<cluster::Communicator> communicator) {
+        if (ranks == 1) communicator = cluster::make_local();
+        Context context(make_state(config, std::move(communicator)));
+        body(context);
+      },
+      stall);
+}
+
+int Context::rank() const { return state_->runtime().rank().value; }
+int Context::ranks() const { return state_->runtime().ranks(); }
+int Context::devices() const { return state_->runtime().config().devices; }
+
+void Context::wait(const char* file, int line) {
+  const Inside inside(*state_, "wait", {file, line});
+  state_->program().wait();
+}
+
+void Context::fence_buffer(const detail::BufferHandle& buffer, CallSite site) {
+  const Inside inside(*state_, "fence", site);
+  state_->views().rethrow_kept(buffer.state()->buffer());
+  state_->program().fence(buffer.state()->buffer());
+}
+
+double Context::sum(double value, const char* file, int line) { return fold(*this, value, false, "sum", {file, line}); }
+double Context::max(double value, const char* file, int line) { return fold(*this, value, true, "max", {file, line}); }
+
+std::string Context::stats() const {
+  const trace::StatsSnapshot s = state_->runtime().stats().snapshot();
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(trace::to_json(s));
+  for (const auto& [route, traffic] : json["traffic"].items()) json["bytes_by_route"][route] = traffic["bytes"];
+  return json.dump();
+}
+
+namespace detail {
+
+Event launch(ContextState& context, const LaunchRequest& request) {
+  const Inside inside(context, "launch", request.name->site);
+  execute::Launch launch;
+  const std::string site = to_string(request.name->site);
+  launch.name = request.name->text;
+  launch.site = site;
+  launch.domain = *request.domain;
+  launch.block = *request.block;
+  launch.run = request.run;
+  launch.closure = request.closure;
+  for (std::size_t a = 0; a < request.argument_count; ++a) {
+    const LaunchArgument& argument = request.arguments[a];
+    BufferState& state = *argument.buffer->state();
+    if (&state.context() != &context) {
+      throw Error(ErrorCode::invalid_argument, "launch '" + std::string(launch.name) + "' at " + site + ": buffer argument " +
+                                                   std::to_string(a) + " belongs to another Context");
+    }
+    launch.uses.push_back({&state.buffer(), *argument.map, argument.reads, argument.writes, argument.may});
+  }
+  return launch_internal(context, launch);
+}
+
+}  // namespace detail
+
+}  // namespace v0
+}  // namespace nuna

@@ -1,0 +1,111 @@
+#include "context_state.hpp"
+
+#include <cstring>
+#include <thread>
+
+#include "base/check.hpp"
+
+namespace nuna::detail {
+
+std::string to_string(CallSite site) {
+  const char* slash = std::strrchr(site.file, '/');
+  return std::string(slash != nullptr ? slash + 1 : site.file) + ":" + std::to_string(site.line);
+}
+
+Inside::Inside(ContextState& context, const char* what, CallSite site) : context_(context) {
+  if (context.ended.load()) {
+    throw Error(ErrorCode::invalid_argument, std::string(what) + " at " + to_string(site) +
+                                                 ": the Context has ended; keep it alive longer than its buffers and views");
+  }
+  if (context.runtime().ranks() == 1) {
+    context.mutex_.lock();
+    return;
+  }
+  if (context.owner_.load() == std::this_thread::get_id()) {  // a call made by one of ours
+    outermost_ = false;
+    return;
+  }
+  if (context.busy_.exchange(true)) {
+    throw Error(ErrorCode::concurrent_use,
+                std::string(what) + " at " + to_string(site) +
+                    ": another thread is inside this Context of several ranks; call it from one thread at a time");
+  }
+  context.owner_.store(std::this_thread::get_id());
+}
+
+Inside::~Inside() {
+  if (context_.runtime().ranks() == 1) {
+    context_.mutex_.unlock();
+    return;
+  }
+  if (!outermost_) return;
+  context_.owner_.store(std::thread::id());
+  context_.busy_.store(false);
+}
+
+void Completion::wait() const {
+  completion_.wait();
+  if (const auto failure = completion_.failure()) std::rethrow_exception(failure);
+}
+
+execute::Buffer& BufferState::buffer() const {
+  if (buffer_ == nullptr) {
+    throw Error(ErrorCode::already_released, "the buffer was released before: do not use it afterwards");
+  }
+  return *buffer_;
+}
+
+ViewState::ViewState(std::shared_ptr<ContextState> context, std::shared_ptr<adsm::HostView> view, CallSite site)
+    : context_(std::move(context)), view_(std::move(view)), site_(site) {
+  box_ = Box{Interval{0, 0}};
+  if (view_ == nullptr) return;
+  instance_ = context_->views().instance(*view_);
+  box_ = view_->bytes ? Box{*view_->bytes} : view_->elements;
+}
+
+ViewState::~ViewState() {
+  if (view_ == nullptr || !view_->open || context_->ended.load()) return;
+  try {
+    const Inside inside(*context_, "closing a host view", site_);
+    context_->views().close_quietly(*view_, to_string(site_));
+  } catch (const Error& e) {  // another thread is inside: the bytes are not made the newest
+    base::panic(e.what());
+  }
+}
+
+void ViewState::close() {
+  if (view_ == nullptr) return;
+  const Inside inside(*context_, "closing a host view", site_);
+  context_->views().close(*view_, to_string(site_));
+}
+
+Event launch_internal(ContextState& context, execute::Launch& launch) {
+  for (const execute::BufferUse& use : launch.uses) {
+    context.views().close_for_launch(*use.buffer, use.writes, launch.site);
+  }
+  return Event(std::make_shared<Completion>(context.program().launch(launch), context.runtime_ref()));
+}
+
+Resolved resolve(ContextState& context, const void* pointer, Index bytes, const char* what) {
+  if (pointer == nullptr) throw Error(ErrorCode::invalid_argument, std::string(what) + " is a null pointer");
+  const auto found = address::Window::of_process().find(pointer);
+  if (!found) return {};
+  if (found->owner != &context.runtime()) {
+    throw Error(ErrorCode::not_nuna_pointer, std::string(what) + " belongs to a buffer of another Context or rank: copy "
+                                                 "through host memory");
+  }
+  execute::Buffer* buffer = context.program().find(found->offset);
+  if (buffer == nullptr) {
+    throw Error(ErrorCode::not_nuna_pointer,
+                std::string(what) + " lies in Nuna's address range but in no buffer: was the buffer released?");
+  }
+  const Index offset = found->offset - buffer->instances->offset();
+  if (offset + bytes > buffer->shape().bytes()) {
+    throw Error(ErrorCode::out_of_bounds, std::string(what) + ": " + std::to_string(bytes) + " bytes from offset " +
+                                              std::to_string(offset) + " leave the buffer of " +
+                                              std::to_string(buffer->shape().bytes()) + " bytes");
+  }
+  return {buffer, offset};
+}
+
+}  // namespace nuna::detail

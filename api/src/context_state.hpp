@@ -1,0 +1,119 @@
+#pragma once
+// ContextState, BufferState, ViewState: what the public handles point to, and who may be inside at once.
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "nuna/buffer.hpp"
+#include "nuna/context.hpp"
+#include "nuna/error.hpp"
+#include "nuna/event.hpp"
+#include "nuna/host_view.hpp"
+#include "rank_runtime.hpp"
+
+namespace nuna::detail {
+
+/// "heat.cpp:31".
+std::string to_string(CallSite site);
+
+class ContextState {
+ public:
+  explicit ContextState(std::shared_ptr<RankRuntime> runtime) : runtime_(std::move(runtime)) {}
+
+  RankRuntime& runtime() { return *runtime_; }
+  const std::shared_ptr<RankRuntime>& runtime_ref() const { return runtime_; }
+  execute::Program& program() { return runtime_->program(); }
+  adsm::HostViews& views() { return runtime_->views(); }
+
+  /// Whether the Context has ended; its buffers must not be used any more.
+  std::atomic<bool> ended{false};
+  std::atomic<int> buffers{0};
+
+ private:
+  friend class Inside;
+  std::shared_ptr<RankRuntime> runtime_;
+  std::recursive_mutex mutex_;
+  std::atomic<bool> busy_{false};
+  std::atomic<std::thread::id> owner_{};
+};
+
+/// While one is alive, its thread is inside the Context: threads take turns in a self Context; a second one in a
+/// replicated Context is refused (ErrorCode::concurrent_use), because the order of calls would differ by rank.
+class Inside {
+ public:
+  Inside(ContextState& context, const char* what, CallSite site);
+  ~Inside();
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  ContextState& context_;
+  bool outermost_ = true;
+};
+
+class Completion {
+ public:
+  Completion(execute::Completion completion, std::shared_ptr<RankRuntime> keep)
+      : completion_(std::move(completion)), keep_(std::move(keep)) {}
+  void wait() const;
+  bool done() const { return completion_.done(); }
+
+ private:
+  execute::Completion completion_;
+  std::shared_ptr<RankRuntime> keep_;  // owner of the timelines
+};
+
+class BufferState {
+ public:
+  BufferState(std::shared_ptr<ContextState> context, execute::Buffer& buffer)
+      : context_(std::move(context)), buffer_(&buffer) {}
+
+  ContextState& context() const { return *context_; }
+  const std::shared_ptr<ContextState>& context_ref() const { return context_; }
+  /// Throws Error (already_released).
+  execute::Buffer& buffer() const;
+  bool released() const { return buffer_ == nullptr; }
+  void forget() { buffer_ = nullptr; }
+
+  Extents extents;
+  std::shared_ptr<adsm::HostView> all;  ///< of data()
+
+ private:
+  std::shared_ptr<ContextState> context_;
+  execute::Buffer* buffer_;
+};
+
+class ViewState {
+ public:
+  ViewState(std::shared_ptr<ContextState> context, std::shared_ptr<adsm::HostView> view, CallSite site);
+  ~ViewState();  ///< closes; a failure is kept for the next call that touches the buffer
+  ViewState(const ViewState&) = delete;
+  ViewState& operator=(const ViewState&) = delete;
+
+  void close();
+  const InstanceView& instance() const { return instance_; }
+  const Box& box() const { return box_; }
+
+ private:
+  std::shared_ptr<ContextState> context_;
+  std::shared_ptr<adsm::HostView> view_;  // null: a view of another rank's
+  CallSite site_;
+  InstanceView instance_;
+  Box box_;
+};
+
+/// Launches with a function of Nuna's own (copies, fills).
+Event launch_internal(ContextState& context, execute::Launch& launch);
+
+/// The parts of a message that every misuse of a pointer shares.
+struct Resolved {
+  execute::Buffer* buffer = nullptr;  ///< null: host memory that is not Nuna's
+  Index offset = 0;                   ///< dense byte offset in the buffer
+};
+/// Where a pointer points. Throws Error (not_nuna_pointer) for addresses inside Nuna's window that belong to no buffer
+/// of this Context, and out_of_bounds when `bytes` behind it leave the buffer.
+Resolved resolve(ContextState& context, const void* pointer, Index bytes, const char* what);
+
+}  // namespace nuna::detail

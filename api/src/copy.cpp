@@ -1,0 +1,359 @@
+// Copies between any two pointers or boxes, and fills (HPE section 3.2: one call for any two pointers).
+//
+// Boxes of two buffers are copied by a launch of Nuna's own over the target's box, so they move like any launch's data.
+// Bytes that are no boxes, and host memory, go through host views.
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "context_state.hpp"
+
+namespace nuna {
+inline namespace v0 {
+
+using detail::CallSite;
+using detail::ContextState;
+using detail::Inside;
+using detail::InstanceView;
+using detail::Resolved;
+
+namespace {
+
+// How launch axes run through a box: the axes longer than 1, in order.
+struct Axes {
+  std::array<int, kMaxDims> axis{};
+  std::array<Index, kMaxDims> size{1, 1, 1};
+  int count = 0;
+};
+
+Axes long_axes(const Box& box) {
+  Axes axes;
+  for (int a = 0; a < kMaxDims; ++a) {
+    if (box[a].size() <= 1) continue;
+    axes.axis[static_cast<std::size_t>(axes.count)] = a;
+    axes.size[static_cast<std::size_t>(axes.count)] = box[a].size();
+    ++axes.count;
+  }
+  if (axes.count == 0) {
+    axes.axis[0] = kMaxDims - 1;
+    axes.count = 1;
+  }
+  return axes;
+}
+
+AccessMap map_of(const Box& box, const Axes& axes) {
+  std::array<AxisRule, kMaxDims> rules{};
+  for (int a = 0; a < kMaxDims; ++a) rules[static_cast<std::size_t>(a)] = AxisRule{AxisRule::kFixed, 1, box[a].begin};
+  for (int x = 0; x < axes.count; ++x) {
+    const int a = axes.axis[static_cast<std::size_t>(x)];
+    rules[static_cast<std::size_t>(a)] = AxisRule{x, 1, box[a].begin};
+  }
+  return AccessMap(rules);
+}
+
+Domain domain_of(const Axes& axes) {
+  Extents extents;
+  extents.dims = axes.count;
+  for (int x = 0; x < axes.count; ++x) extents.size[static_cast<std::size_t>(x)] = axes.size[static_cast<std::size_t>(x)];
+  return Domain(extents);
+}
+
+// One side of a copy or fill: byte address of a thread.
+struct Side {
+  std::array<int, kMaxDims> axis{};
+  std::array<Index, kMaxDims> first{};
+
+  Side(const Box& box, const Axes& axes) : axis(axes.axis), first{box[0].begin, box[1].begin, box[2].begin} {}
+  char* at(const InstanceView& view, Index i, Index j, Index k, int dims) const {
+    char* p = view.origin;
+    for (int a = 0; a < kMaxDims; ++a) p += first[static_cast<std::size_t>(a)] * view.stride_bytes[static_cast<std::size_t>(a)];
+    const std::array<Index, kMaxDims> t{i, j, k};
+    for (int x = 0; x < dims; ++x) p += t[static_cast<std::size_t>(x)] * stride(view, x);
+    return p;
+  }
+  Index stride(const InstanceView& view, int launch_axis) const {
+    return view.stride_bytes[static_cast<std::size_t>(axis[static_cast<std::size_t>(launch_axis)])];
+  }
+};
+
+// Calls f(i, j, k, count) for every run of threads along the last axis of the box.
+template <class F>
+void for_each_run(const Box& threads, F f) {
+  const int last = threads.dims - 1;
+  Box rest = threads;
+  rest[last] = {0, 1};
+  for (Index i = rest[0].begin; i < rest[0].end; ++i) {
+    for (Index j = rest[1].begin; j < rest[1].end; ++j) {
+      std::array<Index, kMaxDims> at{i, j, 0};
+      at[static_cast<std::size_t>(last)] = threads[last].begin;
+      f(at[0], at[1], at[2], threads[last].size());
+    }
+  }
+}
+
+struct CopyKernel {
+  Side to;
+  Side from;
+  std::size_t element_bytes;
+
+  static void run(const void* closure, const Box& threads, const InstanceView* views) {
+    const auto& self = *static_cast<const CopyKernel*>(closure);
+    const int last = threads.dims - 1;
+    const Index to_stride = self.to.stride(views[0], last);
+    const Index from_stride = self.from.stride(views[1], last);
+    const auto element = static_cast<Index>(self.element_bytes);
+    for_each_run(threads, [&](Index i, Index j, Index k, Index count) {
+      char* to = self.to.at(views[0], i, j, k, threads.dims);
+      const char* from = self.from.at(views[1], i, j, k, threads.dims);
+      if (to_stride == element && from_stride == element) {
+        std::memcpy(to, from, static_cast<std::size_t>(count * element));
+        return;
+      }
+      for (Index n = 0; n < count; ++n) std::memcpy(to + n * to_stride, from + n * from_stride, self.element_bytes);
+    });
+  }
+};
+
+struct FillKernel {
+  Side to;
+  std::vector<char> value;
+
+  static void run(const void* closure, const Box& threads, const InstanceView* views) {
+    const auto& self = *static_cast<const FillKernel*>(closure);
+    const Index stride = self.to.stride(views[0], threads.dims - 1);
+    const std::size_t size = self.value.size();
+    const bool one_byte = std::all_of(self.value.begin(), self.value.end(), [&](char c) { return c == self.value[0]; });
+    for_each_run(threads, [&](Index i, Index j, Index k, Index count) {
+      char* to = self.to.at(views[0], i, j, k, threads.dims);
+      if (one_byte && stride == static_cast<Index>(size)) {
+        std::memset(to, self.value[0], size * static_cast<std::size_t>(count));
+        return;
+      }
+      for (Index n = 0; n < count; ++n) std::memcpy(to + n * stride, self.value.data(), size);
+    });
+  }
+};
+
+[[noreturn]] void refuse(CallSite site, const std::string& why) {
+  throw Error(ErrorCode::invalid_argument, "copy at " + to_string(site) + ": " + why);
+}
+
+Event launch_copy(ContextState& context, execute::Buffer& to, const Box& to_box, execute::Buffer& from, const Box& from_box,
+                  CallSite site) {
+  const Axes to_axes = long_axes(to_box);
+  const Axes from_axes = long_axes(from_box);
+  if (to_axes.count != from_axes.count || to_axes.size != from_axes.size) {
+    refuse(site, "from a box " + to_string(from_box) + " to a box " + to_string(to_box) + ": their sizes differ");
+  }
+  execute::Launch launch;
+  const std::string where = to_string(site);
+  launch.name = "copy";
+  launch.site = where;
+  launch.domain = domain_of(to_axes);
+  launch.block = Extents{1, 1, 1};
+  launch.run = &CopyKernel::run;
+  launch.closure = std::make_shared<const CopyKernel>(CopyKernel{
+      Side(to_box, to_axes), Side(from_box, from_axes), static_cast<std::size_t>(to.shape().element_bytes)});
+  launch.uses.push_back({&to, map_of(to_box, to_axes), false, true, false});
+  launch.uses.push_back({&from, map_of(from_box, from_axes), true, false, false});
+  return detail::launch_internal(context, launch);
+}
+
+void check_box(const execute::Buffer& buffer, const Box& box, CallSite site) {
+  const Extents& extents = buffer.shape().extents;
+  if (box.dims != extents.dims || box.empty()) {
+    refuse(site, "the box " + to_string(box) + " of a buffer of " + to_string(extents) + " is empty or has other axes");
+  }
+  if (!Box(extents).contains(box)) {
+    throw Error(ErrorCode::out_of_bounds, "copy at " + to_string(site) + ": the box " + to_string(box) +
+                                              " leaves the buffer of " + to_string(extents));
+  }
+}
+
+// Rows of a pitched side, as one span of bytes around them.
+struct Rows {
+  Index planes = 1;
+  Index rows = 1;
+  Index bytes = 0;
+  Index row_pitch = 0;
+  Index plane_pitch = 0;
+
+  Index span() const { return (planes - 1) * plane_pitch + (rows - 1) * row_pitch + bytes; }
+  template <class F>
+  void for_each(F f) const {
+    for (Index p = 0; p < planes; ++p) {
+      for (Index r = 0; r < rows; ++r) f(p * plane_pitch + r * row_pitch);
+    }
+  }
+};
+
+Rows rows_of(const Extents& e, Index row_pitch, Index plane_pitch, CallSite site) {
+  if (e.dims < 1 || e.dims > kMaxDims) refuse(site, "the extents are {bytes}, {rows, bytes} or {planes, rows, bytes}");
+  Rows r;
+  r.bytes = e[e.dims - 1];
+  r.rows = e.dims >= 2 ? e[e.dims - 2] : 1;
+  r.planes = e.dims == 3 ? e[0] : 1;
+  if (r.bytes < 1 || r.rows < 1 || r.planes < 1) refuse(site, "the box of " + to_string(e) + " bytes is empty");
+  r.row_pitch = e.dims >= 2 ? row_pitch : r.bytes;
+  r.plane_pitch = e.dims == 3 ? plane_pitch : r.rows * r.row_pitch;
+  if (r.row_pitch < r.bytes || r.plane_pitch < (r.rows - 1) * r.row_pitch + r.bytes) {
+    refuse(site, "rows of " + std::to_string(r.bytes) + " bytes overlap at a pitch of " + std::to_string(r.row_pitch) +
+                     " and a plane pitch of " + std::to_string(r.plane_pitch));
+  }
+  return r;
+}
+
+// The box of elements that pitched rows form in a buffer, if they form one.
+std::optional<Box> box_of(const execute::Buffer& buffer, Index offset, const Rows& r) {
+  const base::Shape& shape = buffer.shape();
+  const Index element = shape.element_bytes;
+  const int dims = shape.extents.dims;
+  if (offset % element != 0 || r.bytes % element != 0) return std::nullopt;
+  const Index row_bytes = shape.extents[dims - 1] * element;
+  const Index plane_bytes = dims == 3 ? row_bytes * shape.extents[1] : shape.bytes();
+  if (r.rows > 1 && (dims < 2 || r.row_pitch != row_bytes)) return std::nullopt;
+  if (r.planes > 1 && (dims < 3 || r.plane_pitch != plane_bytes)) return std::nullopt;
+  const Index first = offset / element;
+  const Index n1 = dims >= 2 ? shape.extents[dims - 1] : shape.extents.count();
+  const Index column = first % n1;
+  const Index row = first / n1;
+  if (column + r.bytes / element > n1) return std::nullopt;
+  const Interval columns{column, column + r.bytes / element};
+  if (dims == 1) return Box{columns};
+  const Index rows_per_plane = dims == 3 ? shape.extents[1] : shape.extents[0];
+  const Index in_plane = row % rows_per_plane;
+  if (in_plane + r.rows > rows_per_plane) return std::nullopt;
+  if (dims == 2) return Box{{in_plane, in_plane + r.rows}, columns};
+  const Index plane = row / rows_per_plane;
+  return Box{{plane, plane + r.planes}, {in_plane, in_plane + r.rows}, columns};
+}
+
+// A side of a copy that goes through the host: its bytes by plain pointer while it lives.
+class HostSide {
+ public:
+  HostSide(ContextState& context, const Resolved& where, const void* pointer, Interval bytes, adsm::Mode mode, CallSite site)
+      : context_(context), site_(to_string(site)), pointer_(static_cast<char*>(const_cast<void*>(pointer))) {
+    if (where.buffer == nullptr) return;
+    view_ = context.views().open_bytes(*where.buffer, {where.offset + bytes.begin, where.offset + bytes.end}, mode, site_);
+    pointer_ = context.views().instance(*view_).origin + where.offset;
+  }
+  ~HostSide() {
+    if (view_ != nullptr) context_.views().close_quietly(*view_, site_);
+  }
+  HostSide(const HostSide&) = delete;
+  HostSide& operator=(const HostSide&) = delete;
+  char* bytes() const { return pointer_; }
+  void close() {
+    if (view_ != nullptr) context_.views().close(*view_, site_);
+  }
+
+ private:
+  ContextState& context_;
+  std::string site_;
+  char* pointer_;
+  std::shared_ptr<adsm::HostView> view_;
+};
+
+void copy_through_host(ContextState& context, const Resolved& to, void* to_pointer, const Rows& to_rows, const Resolved& from,
+                       const void* from_pointer, const Rows& from_rows, CallSite site) {
+  std::vector<char> packed(static_cast<std::size_t>(to_rows.planes * to_rows.rows * to_rows.bytes));
+  {
+    HostSide source(context, from, from_pointer, {0, from_rows.span()}, adsm::Mode::read, site);
+    char* next = packed.data();
+    from_rows.for_each([&](Index at) {
+      std::memcpy(next, source.bytes() + at, static_cast<std::size_t>(from_rows.bytes));
+      next += from_rows.bytes;
+    });
+    source.close();
+  }
+  const bool gaps = to_rows.span() != static_cast<Index>(packed.size());
+  HostSide target(context, to, to_pointer, {0, to_rows.span()}, gaps ? adsm::Mode::read_write : adsm::Mode::write, site);
+  const char* next = packed.data();
+  to_rows.for_each([&](Index at) {
+    std::memcpy(target.bytes() + at, next, static_cast<std::size_t>(to_rows.bytes));
+    next += to_rows.bytes;
+  });
+  target.close();
+}
+
+}  // namespace
+
+void Context::copy(const Pitched& to, const ConstPitched& from, const Extents& bytes, const char* file, int line) {
+  const CallSite site{file, line};
+  const Inside inside(*state_, "copy", site);
+  const Rows to_rows = rows_of(bytes, to.row_bytes, to.plane_bytes, site);
+  const Rows from_rows = rows_of(bytes, from.row_bytes, from.plane_bytes, site);
+  const Resolved target = resolve(*state_, to.pointer, to_rows.span(), "the copy's target");
+  const Resolved source = resolve(*state_, from.pointer, from_rows.span(), "the copy's source");
+  if (target.buffer == nullptr && source.buffer == nullptr) {
+    for (Index p = 0; p < to_rows.planes; ++p) {
+      for (Index r = 0; r < to_rows.rows; ++r) {
+        std::memmove(static_cast<char*>(to.pointer) + p * to_rows.plane_pitch + r * to_rows.row_pitch,
+                     static_cast<const char*>(from.pointer) + p * from_rows.plane_pitch + r * from_rows.row_pitch,
+                     static_cast<std::size_t>(to_rows.bytes));
+      }
+    }
+    return;
+  }
+  if (target.buffer != nullptr && source.buffer != nullptr && target.buffer != source.buffer &&
+      target.buffer->shape().element_bytes == source.buffer->shape().element_bytes) {
+    const auto to_box = box_of(*target.buffer, target.offset, to_rows);
+    const auto from_box = box_of(*source.buffer, source.offset, from_rows);
+    if (to_box && from_box && long_axes(*to_box).size == long_axes(*from_box).size) {
+      launch_copy(*state_, *target.buffer, *to_box, *source.buffer, *from_box, site);
+      return;
+    }
+  }
+  copy_through_host(*state_, target, to.pointer, to_rows, source, from.pointer, from_rows, site);
+}
+
+void Context::copy(void* to, const void* from, std::size_t bytes, const char* file, int line) {
+  if (bytes == 0) return;
+  copy(Pitched{to, 0, 0}, ConstPitched{from, 0, 0}, Extents{static_cast<Index>(bytes)}, file, line);
+}
+
+Event Context::copy_boxes(const detail::BufferHandle& to, const Box& to_box, const detail::BufferHandle& from,
+                          const Box& from_box, CallSite site) {
+  const Inside inside(*state_, "copy", site);
+  execute::Buffer& target = to.state()->buffer();
+  execute::Buffer& source = from.state()->buffer();
+  check_box(target, to_box, site);
+  check_box(source, from_box, site);
+  if (target.shape().element_bytes != source.shape().element_bytes) {
+    refuse(site, "between elements of " + std::to_string(source.shape().element_bytes) + " and " +
+                     std::to_string(target.shape().element_bytes) + " bytes");
+  }
+  if (&target != &source || to_box.intersect(from_box).empty()) {
+    return launch_copy(*state_, target, to_box, source, from_box, site);
+  }
+  // boxes of one buffer that overlap: the old contents go aside first
+  execute::Buffer& aside = state_->program().create(
+      {Extents{from_box[0].size(), from_box[1].size(), from_box[2].size()}, source.shape().element_bytes}, to_string(site));
+  const Box whole(aside.shape().extents);
+  launch_copy(*state_, aside, whole, source, from_box, site);
+  Event done = launch_copy(*state_, target, to_box, aside, whole, site);
+  state_->program().destroy(aside, to_string(site));
+  return done;
+}
+
+Event Context::fill_box(const detail::BufferHandle& buffer, const Box& box, const void* value, std::size_t bytes,
+                        CallSite site) {
+  const Inside inside(*state_, "fill", site);
+  execute::Buffer& target = buffer.state()->buffer();
+  check_box(target, box, site);
+  const Axes axes = long_axes(box);
+  execute::Launch launch;
+  const std::string where = to_string(site);
+  launch.name = "fill";
+  launch.site = where;
+  launch.domain = domain_of(axes);
+  launch.run = &FillKernel::run;
+  const char* first = static_cast<const char*>(value);
+  launch.closure = std::make_shared<const FillKernel>(FillKernel{Side(box, axes), std::vector<char>(first, first + bytes)});
+  launch.uses.push_back({&target, map_of(box, axes), false, true, false});
+  return detail::launch_internal(*state_, launch);
+}
+
+}  // namespace v0
+}  // namespace nuna

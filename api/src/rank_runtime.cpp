@@ -1,0 +1,133 @@
+#include "rank_runtime.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "base/log.hpp"
+#include "device/host/host_device.hpp"
+#include "execute/dry_run.hpp"
+#include "nuna/error.hpp"
+#include "topology/discover.hpp"
+#include "trace_session.hpp"
+
+namespace nuna::detail {
+namespace {
+
+const topology::HostResources& host() {
+  static const topology::HostResources only = topology::discover_host();
+  return only;
+}
+
+int allowed_cores() { return static_cast<int>(host().allowed_cores.size()); }
+
+// Spinning pays only while every thread has a core of its own; the program's own thread counts.
+std::chrono::nanoseconds spin_of(const RankConfig& config) {
+  const int threads = config.ranks_in_process * (config.devices * config.threads_per_device + 1);
+  return threads <= allowed_cores() ? std::chrono::microseconds(20) : std::chrono::nanoseconds(0);
+}
+
+std::int64_t whole_number(const char* name, int asked, std::int64_t from_environment, std::int64_t most) {
+  const std::int64_t value = asked != 0 ? asked : from_environment;
+  if (value >= 1 && value <= most) return value;
+  throw Error(ErrorCode::invalid_argument, std::string(name) + " is " + std::to_string(value) +
+                                               ": expected a whole number from 1 to " + std::to_string(most));
+}
+
+}  // namespace
+
+RankConfig configure(const Options& options, int ranks_in_process) {
+  const base::Settings settings = base::Settings::from_environment();
+  base::configure_log(settings);
+  settings.warn_about_unknown();
+  constexpr int kMostDevices = base::kMaxPlaces - 1;
+  constexpr int kMostThreads = 4096;
+  RankConfig c;
+  c.ranks_in_process = ranks_in_process;
+  c.devices = static_cast<int>(
+      whole_number("the number of devices", options.devices, settings.integer("NUNA_DEVICES", 1, 1, kMostDevices), kMostDevices));
+  const int share = std::max(1, allowed_cores() / (c.devices * ranks_in_process));
+  c.threads_per_device = static_cast<int>(whole_number("the number of threads per device", options.threads_per_device,
+                                                       settings.integer("NUNA_THREADS", share, 1, kMostThreads), kMostThreads));
+  c.memory_limit_bytes = options.memory_limit_bytes;
+  if (c.memory_limit_bytes == 0) {
+    const auto whole = static_cast<std::int64_t>(host().memory_bytes);
+    c.memory_limit_bytes = static_cast<std::size_t>(settings.bytes("NUNA_MEMORY_LIMIT", whole));
+  }
+  c.ahead = static_cast<int>(settings.integer("NUNA_AHEAD", 64, 1, 1 << 20));
+  c.poison = settings.boolean("NUNA_POISON", false);
+  c.check = settings.boolean("NUNA_CHECK", false);
+  c.dry_run = options.dry_run || settings.boolean("NUNA_DRY_RUN", false);
+  return c;
+}
+
+// One device: its memory is the host place. More: each has a memory of its own, and the host place has a queue for
+// copies.
+RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Communicator> communicator)
+    : config_(config),
+      recorder_(trace_recorder()),
+      bell_(spin_of(config)),
+      communicator_(std::move(communicator)),
+      slots_(address::Window::of_process().acquire(
+          {this, config.devices > 1 ? config.devices : 0, config.ranks_in_process})),
+      arena_(slots_.slot_bytes()) {
+  const bool shared = config_.devices == 1;
+  devices_.push_back(make_device(base::kHostPlace, shared ? "host:0" : "host", shared ? config_.threads_per_device : 1));
+  for (int d = 0; d < config_.devices && !shared; ++d) {
+    devices_.push_back(make_device({d + 1}, "host:" + std::to_string(d), config_.threads_per_device));
+  }
+  for (const auto& d : devices_) places_.device_of_place.push_back(d.get());
+  for (int d = 0; d < config_.devices; ++d) places_.place_of_slot.push_back({shared ? 0 : d + 1});
+
+  static std::atomic<std::uint64_t> next_context{1};
+  if (ranks() > 1) {
+    wire_ = std::make_unique<execute::Wire>(*communicator_, bell_, stats_, recorder_.get(), next_context.fetch_add(1));
+  }
+  if (config_.dry_run) {
+    executor_ = std::make_unique<execute::DryRun>(
+        rank(), [](const std::string& lines) { std::fputs(lines.c_str(), stdout); });
+  } else {
+    executor_ = std::make_unique<execute::Live>(execute::LiveConfig{config_.ahead, config_.poison}, places_, wire_.get(), stats_);
+  }
+  execute::ProgramConfig program;
+  program.team = {ranks(), config_.devices};
+  program.rank = rank();
+  program.poison = config_.poison;
+  program.check = config_.check;
+  program.dense_limit = slots_.slot_bytes() / 2;
+  program_ = std::make_unique<execute::Program>(program, places_, arena_, *communicator_, *executor_, stats_, recorder_.get());
+  views_ = std::make_unique<adsm::HostViews>(*program_);
+}
+
+std::unique_ptr<device::Device> RankRuntime::make_device(base::PlaceId place, const std::string& name, int threads) {
+  device::HostDeviceConfig d;
+  d.name = ranks() > 1 ? "rank " + std::to_string(rank().value) + " " + name : name;
+  d.threads = threads;
+  d.base = slots_.base(place);
+  const auto page = static_cast<Index>(::sysconf(_SC_PAGESIZE));
+  d.range_bytes = static_cast<std::size_t>(slots_.slot_bytes() / page * page);
+  d.memory_bytes = config_.memory_limit_bytes;
+  d.shares_host_memory = place == base::kHostPlace;
+  if (place == base::kHostPlace && slots_.host_file() >= 0) d.memfd = slots_.host_file();
+  d.bell = &bell_;
+  d.spin = spin_of(config_);
+  if (recorder_ != nullptr) {
+    d.recorder = recorder_.get();
+    d.track = recorder_->track(rank(), trace::TrackKind::device, name);
+  }
+  return device::make_host_device(d);
+}
+
+RankRuntime::~RankRuntime() {
+  views_.reset();
+  program_.reset();  // waits for everything
+  executor_.reset();
+  wire_.reset();
+  devices_.clear();
+  communicator_.reset();
+  if (recorder_ != nullptr) write_trace();
+}
+
+}  // namespace nuna::detail

@@ -1,0 +1,73 @@
+#pragma once
+// RankRuntime: everything that one rank of a Context owns, put together in the order in which it depends on each other.
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "address/arena.hpp"
+#include "address/window.hpp"
+#include "adsm/host_view.hpp"
+#include "base/settings.hpp"
+#include "cluster/communicator.hpp"
+#include "device/device.hpp"
+#include "execute/live.hpp"
+#include "execute/program.hpp"
+#include "execute/wire.hpp"
+#include "nuna/context.hpp"
+#include "trace/recorder.hpp"
+#include "trace/stats.hpp"
+
+namespace nuna::detail {
+
+/// What a rank is told at its start; the environment is read already.
+struct RankConfig {
+  int devices = 1;
+  int threads_per_device = 1;
+  std::size_t memory_limit_bytes = 0;
+  int ahead = 64;
+  bool poison = false;
+  bool check = false;
+  bool dry_run = false;
+  int ranks_in_process = 1;
+};
+
+/// Options, completed from the environment and the machine. Throws Error (bad_setting).
+RankConfig configure(const Options& options, int ranks_in_process);
+
+class RankRuntime {
+ public:
+  RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Communicator> communicator);
+  ~RankRuntime();
+  RankRuntime(const RankRuntime&) = delete;
+  RankRuntime& operator=(const RankRuntime&) = delete;
+
+  execute::Program& program() { return *program_; }
+  adsm::HostViews& views() { return *views_; }
+  trace::Stats& stats() { return stats_; }
+  const RankConfig& config() const { return config_; }
+  base::RankId rank() const { return communicator_->rank(); }
+  int ranks() const { return communicator_->size(); }
+  const address::Slots& slots() const { return slots_; }
+
+ private:
+  std::unique_ptr<device::Device> make_device(base::PlaceId place, const std::string& name, int threads);
+
+  RankConfig config_;
+  std::shared_ptr<trace::Recorder> recorder_;
+  trace::Stats stats_;
+  base::Doorbell bell_;
+  std::unique_ptr<cluster::Communicator> communicator_;
+  address::Slots slots_;
+  address::Arena arena_;
+  std::vector<std::unique_ptr<device::Device>> devices_;  // by place
+  execute::Places places_;
+  std::unique_ptr<execute::Wire> wire_;
+  std::unique_ptr<execute::Executor> executor_;
+  std::unique_ptr<execute::Program> program_;
+  std::unique_ptr<adsm::HostViews> views_;
+};
+
+}  // namespace nuna::detail

@@ -1,0 +1,15 @@
+#pragma once
+// The process's trace: one recorder for all Contexts, written to NUNA_TRACE's file whenever a Context ends.
+
+#include <memory>
+
+#include "trace/recorder.hpp"
+
+namespace nuna::detail {
+
+/// Null unless NUNA_TRACE is set. Any thread.
+std::shared_ptr<trace::Recorder> trace_recorder();
+/// Writes what was recorded so far; a failure is one warning. Any thread.
+void write_trace() noexcept;
+
+}  // namespace nuna::detail

@@ -1,0 +1,271 @@
+#include "adsm/host_view.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "adsm/merge.hpp"
+#include "nuna/error.hpp"
+
+namespace nuna::adsm {
+
+using base::ByteBox;
+
+namespace {
+
+// Calls f(address, bytes) for every contiguous run of the region, in packing order.
+template <class F>
+void for_each_run(const device::Region& r, F f) {
+  for (Index i = 0; i < r.counts[0]; ++i) {
+    for (Index j = 0; j < r.counts[1]; ++j) {
+      for (Index k = 0; k < r.counts[2]; ++k) {
+        f(r.first + i * r.stride_bytes[0] + j * r.stride_bytes[1] + k * r.stride_bytes[2], r.run_bytes);
+      }
+    }
+  }
+}
+
+// The smallest box of whole elements that holds a byte range.
+Box element_hull(const base::Shape& shape, Interval bytes) {
+  ByteBox all;
+  for (const ByteBox& b : base::boxes_of_range(shape, bytes)) all = base::hull(all, b);
+  Box box{all[0], all[1], all[2]};
+  box.dims = shape.extents.dims;
+  return box;
+}
+
+Interval span_of(const HostView& v) {
+  return v.bytes ? *v.bytes : base::hull_range(v.buffer->shape(), v.buffer->shape().of(v.elements));
+}
+
+}  // namespace
+
+base::BoxList HostViews::boxes(const HostView& view) const {
+  if (view.bytes) return base::boxes_of_range(view.buffer->shape(), *view.bytes);
+  return {view.buffer->shape().of(view.elements)};
+}
+
+void HostViews::check_box(const execute::Buffer& buffer, const Box& elements) const {
+  const Extents& extents = buffer.shape().extents;
+  if (elements.dims != extents.dims) {
+    throw Error(ErrorCode::invalid_argument, "a host view with " + std::to_string(elements.dims) + " axes of a buffer with " +
+                                                 std::to_string(extents.dims) + ": give one interval per axis");
+  }
+  if (elements.empty()) throw Error(ErrorCode::invalid_argument, "a host view of " + to_string(elements) + " is empty");
+  if (!Box(extents).contains(elements)) {
+    throw Error(ErrorCode::out_of_bounds,
+                "a host view of " + to_string(elements) + " leaves the buffer of " + to_string(extents));
+  }
+}
+
+// Two views of the same bytes, one of them writable, would see each other's unfinished changes.
+void HostViews::check_free(const HostView& wanted) const {
+  for (const auto& other : open_) {
+    if (!other->open || other->buffer != wanted.buffer) continue;
+    if (other->mode == Mode::read && wanted.mode == Mode::read) continue;
+    for (const ByteBox& a : boxes(*other)) {
+      for (const ByteBox& b : boxes(wanted)) {
+        if (!a.overlaps(b)) continue;
+        throw Error(ErrorCode::invalid_argument,
+                    "the host view at " + wanted.site + " overlaps the one that was opened at " + other->site +
+                        " and is still open: close it first (only views that read may overlap)");
+      }
+    }
+  }
+}
+
+std::shared_ptr<HostView> HostViews::add(HostView view) {
+  open_.push_back(std::make_shared<HostView>(std::move(view)));
+  return open_.back();
+}
+
+std::shared_ptr<HostView> HostViews::open(execute::Buffer& buffer, const Box& elements, Mode mode, std::string_view site) {
+  rethrow_kept(buffer);
+  check_box(buffer, elements);
+  HostView view{&buffer, mode, elements, std::nullopt, std::string(site), {}, true};
+  check_free(view);
+  if (mode != Mode::write) program_.fetch(buffer, elements, std::nullopt, mode == Mode::read_write, site);
+  if (mode == Mode::write) program_.count_call("host view for writing", site, static_cast<std::uint64_t>(elements.count()));
+  begin(view);
+  return add(std::move(view));
+}
+
+std::shared_ptr<HostView> HostViews::open_bytes(execute::Buffer& buffer, Interval bytes, Mode mode, std::string_view site) {
+  rethrow_kept(buffer);
+  if (bytes.empty() || bytes.begin < 0 || bytes.end > buffer.shape().bytes()) {
+    throw Error(ErrorCode::out_of_bounds, "bytes [" + std::to_string(bytes.begin) + ", " + std::to_string(bytes.end) +
+                                              ") are not a range inside the buffer's " +
+                                              std::to_string(buffer.shape().bytes()) + " bytes");
+  }
+  if (!buffer.instances->dense()) {
+    throw Error(ErrorCode::unsupported, "a buffer of " + std::to_string(buffer.shape().bytes()) +
+                                            " bytes is larger than an address slot and is not stored densely: open boxes of it");
+  }
+  HostView view{&buffer, mode, {}, bytes, std::string(site), {}, true};
+  check_free(view);
+  if (mode != Mode::write) {
+    program_.fetch(buffer, element_hull(buffer.shape(), bytes), std::nullopt, mode == Mode::read_write, site);
+  } else {
+    program_.count_call("host view for writing", site, static_cast<std::uint64_t>(bytes.size()));
+  }
+  begin(view);
+  return add(std::move(view));
+}
+
+std::shared_ptr<HostView> HostViews::open_at(execute::Buffer& buffer, base::RankId rank, const Box& elements,
+                                             std::string_view site) {
+  rethrow_kept(buffer);
+  check_box(buffer, elements);
+  if (rank.value < 0 || rank.value >= program_.config().team.ranks) {
+    throw Error(ErrorCode::invalid_argument, "host_at: there is no rank " + std::to_string(rank.value) + " among " +
+                                                 std::to_string(program_.config().team.ranks));
+  }
+  HostView view{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}, true};
+  if (rank == program_.config().rank) check_free(view);
+  program_.fetch(buffer, elements, rank, false, site);
+  return rank == program_.config().rank ? add(std::move(view)) : nullptr;
+}
+
+std::shared_ptr<HostView> HostViews::open_local(execute::Buffer& buffer, const Box& elements, std::string_view site) {
+  rethrow_kept(buffer);
+  check_box(buffer, elements);
+  HostView view{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}, true};
+  check_free(view);
+  program_.fetch_local(buffer, elements);
+  return add(std::move(view));
+}
+
+void HostViews::begin(HostView& view) {
+  if (view.mode == Mode::read) return;
+  for (const ByteBox& b : boxes(view)) program_.open_for_writing(*view.buffer, b);
+  if (view.mode == Mode::read_write && program_.config().team.ranks > 1) view.twin = packed(view);
+}
+
+detail::InstanceView HostViews::instance(const HostView& view) const {
+  detail::InstanceView v = view.buffer->instances->view(base::kHostPlace);
+  if (view.bytes) {
+    v.stride_bytes = {1, 1, 1};
+    v.extents = Extents{view.buffer->shape().bytes()};
+  }
+  return v;
+}
+
+std::vector<std::byte> HostViews::packed(const HostView& view) const {
+  std::vector<std::byte> bytes;
+  for (const ByteBox& b : boxes(view)) {
+    for_each_run(view.buffer->instances->region(base::kHostPlace, b),
+                 [&](const std::byte* run, Index size) { bytes.insert(bytes.end(), run, run + size); });
+  }
+  return bytes;
+}
+
+void HostViews::unpack(const HostView& view, const std::vector<std::byte>& bytes) const {
+  const std::byte* next = bytes.data();
+  for (const ByteBox& b : boxes(view)) {
+    for_each_run(view.buffer->instances->region(base::kHostPlace, b), [&](std::byte* run, Index size) {
+      std::memcpy(run, next, static_cast<std::size_t>(size));
+      next += size;
+    });
+  }
+}
+
+std::string HostViews::range_text(const HostView& view, Interval packed_bytes) const {
+  const base::Shape& shape = view.buffer->shape();
+  if (view.bytes) {
+    return "bytes [" + std::to_string(view.bytes->begin + packed_bytes.begin) + ", " +
+           std::to_string(view.bytes->begin + packed_bytes.end) + ")";
+  }
+  const Index first = packed_bytes.begin / shape.element_bytes;
+  const Index last = (packed_bytes.end - 1) / shape.element_bytes;
+  const auto element = [&](Index n) {
+    const Box& e = view.elements;
+    std::array<Index, kMaxDims> at{e[0].begin + n / (e[1].size() * e[2].size()),
+                                   e[1].begin + n / e[2].size() % e[1].size(), e[2].begin + n % e[2].size()};
+    std::string text = "(" + std::to_string(at[0]);
+    for (int a = 1; a < e.dims; ++a) text += ", " + std::to_string(at[static_cast<std::size_t>(a)]);
+    return text + ")";
+  };
+  return "elements " + element(first) + " to " + element(last);
+}
+
+void HostViews::mark_written(HostView& view, coherence::RankRange ranks) {
+  if (view.bytes) {
+    program_.host_wrote(*view.buffer, *view.bytes, ranks);
+  } else {
+    program_.host_wrote(*view.buffer, view.buffer->shape().of(view.elements), ranks);
+  }
+}
+
+void HostViews::finish_write(HostView& view, std::string_view site) {
+  const auto envelope =
+      program_.count_call("close a host view", site, static_cast<std::uint64_t>(span_of(view).size()));
+  if (program_.config().team.ranks == 1) return mark_written(view, program_.all_ranks());
+  const std::vector<std::byte> bytes = packed(view);
+  const auto hashes = program_.communicator().allgather(envelope, chunk_hashes(bytes));
+  const auto difference = first_difference(hashes, static_cast<Index>(bytes.size()));
+  mark_written(view, difference ? coherence::RankRange{0, 1} : program_.all_ranks());
+  if (!difference) return;
+  throw Error(ErrorCode::unequal_fill,
+              "the write view opened at " + view.site + " was filled differently on rank 0 and rank " +
+                  std::to_string(difference->rank_b) + ", within " + range_text(view, difference->bytes) +
+                  ": fill it alike on every rank, or open it as read_write (rank 0's bytes are kept)");
+}
+
+void HostViews::finish_read_write(HostView& view, std::string_view site) {
+  const auto envelope =
+      program_.count_call("close a host view", site, static_cast<std::uint64_t>(span_of(view).size()));
+  if (program_.config().team.ranks == 1) return mark_written(view, program_.all_ranks());
+  const auto all = program_.communicator().allgather(envelope, changes(packed(view), view.twin));
+  const auto conflict = merge(all, view.twin);
+  unpack(view, view.twin);
+  view.twin.clear();
+  mark_written(view, program_.all_ranks());
+  if (!conflict) return;
+  throw Error(ErrorCode::conflicting_writes,
+              "rank " + std::to_string(conflict->rank_a) + " and rank " + std::to_string(conflict->rank_b) +
+                  " changed " + range_text(view, conflict->bytes) + " to different values through the view opened at " +
+                  view.site + ": let one rank write each byte (the lower rank's value is kept)");
+}
+
+void HostViews::close(HostView& view, std::string_view site) {
+  if (!view.open) return;
+  view.open = false;
+  open_.remove_if([&](const auto& v) { return v.get() == &view; });
+  if (view.mode == Mode::write) finish_write(view, site);
+  if (view.mode == Mode::read_write) finish_read_write(view, site);
+}
+
+void HostViews::close_quietly(HostView& view, std::string_view site) noexcept {
+  const std::uint64_t buffer = view.buffer->number;
+  try {
+    close(view, site);
+  } catch (...) {
+    kept_.push_back({buffer, std::current_exception()});
+  }
+}
+
+void HostViews::close_for_launch(execute::Buffer& buffer, bool writes, std::string_view site) {
+  rethrow_kept(buffer);
+  const auto views = open_;
+  for (const auto& v : views) {
+    if (v->buffer == &buffer && (writes || v->mode != Mode::read)) close(*v, site);
+  }
+}
+
+void HostViews::forget(execute::Buffer& buffer) {
+  open_.remove_if([&](const auto& v) {
+    if (v->buffer != &buffer) return false;
+    v->open = false;
+    return true;
+  });
+  std::erase_if(kept_, [&](const Kept& k) { return k.buffer == buffer.number; });
+}
+
+void HostViews::rethrow_kept(const execute::Buffer& buffer) {
+  const auto kept = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) { return k.buffer == buffer.number; });
+  if (kept == kept_.end()) return;
+  const std::exception_ptr failure = kept->failure;
+  kept_.erase(kept);
+  std::rethrow_exception(failure);
+}
+
+}  // namespace nuna::adsm

@@ -1,0 +1,142 @@
+#include "adsm/merge.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "nuna/error.hpp"
+
+namespace nuna::adsm {
+namespace {
+
+struct Run {
+  Interval bytes;
+  const std::byte* values = nullptr;
+};
+
+template <class T>
+void append(std::vector<std::byte>& out, const T& value) {
+  const auto* first = reinterpret_cast<const std::byte*>(&value);
+  out.insert(out.end(), first, first + sizeof(T));
+}
+
+std::vector<Run> parse(const std::vector<std::byte>& message, Index size) {
+  std::vector<Run> runs;
+  std::size_t at = 0;
+  while (at < message.size()) {
+    Interval bytes;
+    const std::size_t left = message.size() - at;
+    if (left >= sizeof bytes) std::memcpy(&bytes, message.data() + at, sizeof bytes);
+    at += sizeof bytes;
+    if (left < sizeof bytes || bytes.begin < 0 || bytes.empty() || bytes.end > size ||
+        left - sizeof bytes < static_cast<std::size_t>(bytes.size())) {
+      throw Error(ErrorCode::diverged, "ranks closed different host views: make the same calls in the same order");
+    }
+    runs.push_back({bytes, message.data() + at});
+    at += static_cast<std::size_t>(bytes.size());
+  }
+  return runs;
+}
+
+std::optional<Interval> differing(const Run& a, const Run& b) {
+  const Interval common = a.bytes.intersect(b.bytes);
+  std::optional<Interval> found;
+  for (Index i = common.begin; i < common.end; ++i) {
+    if (a.values[i - a.bytes.begin] == b.values[i - b.bytes.begin]) {
+      if (found) break;
+      continue;
+    }
+    if (!found) found = Interval{i, i};
+    found->end = i + 1;
+  }
+  return found;
+}
+
+std::optional<Interval> first_conflict(const std::vector<Run>& a, const std::vector<Run>& b) {
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (auto conflict = differing(a[i], b[j])) return conflict;
+    if (a[i].bytes.end < b[j].bytes.end) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return std::nullopt;
+}
+
+std::uint64_t hash_of(std::span<const std::byte> bytes) {
+  std::uint64_t hash = 0x9ae16a3b2f90404fU ^ bytes.size();
+  std::size_t at = 0;
+  for (; at + 8 <= bytes.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, 8);
+    hash = (hash ^ word) * 0x9fb21c651e98df25U;
+    hash ^= hash >> 29;
+  }
+  for (; at < bytes.size(); ++at) hash = (hash ^ static_cast<std::uint64_t>(bytes[at])) * 0x9fb21c651e98df25U;
+  return hash ^ (hash >> 32);
+}
+
+}  // namespace
+
+std::vector<std::byte> changes(std::span<const std::byte> now, std::span<const std::byte> twin) {
+  constexpr std::size_t kBlock = 4096;
+  std::vector<std::byte> message;
+  std::size_t i = 0;
+  while (i < now.size()) {
+    const std::size_t block = std::min(kBlock, now.size() - i);
+    if (std::memcmp(now.data() + i, twin.data() + i, block) == 0) {
+      i += block;
+      continue;
+    }
+    while (now[i] == twin[i]) ++i;
+    std::size_t end = i + 1;
+    while (end < now.size() && now[end] != twin[end]) ++end;
+    append(message, Interval{static_cast<Index>(i), static_cast<Index>(end)});
+    message.insert(message.end(), now.begin() + static_cast<std::ptrdiff_t>(i), now.begin() + static_cast<std::ptrdiff_t>(end));
+    i = end;
+  }
+  return message;
+}
+
+std::optional<Conflict> merge(std::span<const std::vector<std::byte>> changes_by_rank, std::span<std::byte> twin) {
+  std::vector<std::vector<Run>> runs;
+  for (const auto& message : changes_by_rank) runs.push_back(parse(message, static_cast<Index>(twin.size())));
+  std::optional<Conflict> conflict;
+  for (std::size_t a = 0; a < runs.size() && !conflict; ++a) {
+    for (std::size_t b = a + 1; b < runs.size() && !conflict; ++b) {
+      if (const auto bytes = first_conflict(runs[a], runs[b])) {
+        conflict = Conflict{static_cast<int>(a), static_cast<int>(b), *bytes};
+      }
+    }
+  }
+  for (auto rank = runs.rbegin(); rank != runs.rend(); ++rank) {
+    for (const Run& r : *rank) {
+      std::memcpy(twin.data() + r.bytes.begin, r.values, static_cast<std::size_t>(r.bytes.size()));
+    }
+  }
+  return conflict;
+}
+
+std::vector<std::byte> chunk_hashes(std::span<const std::byte> bytes) {
+  std::vector<std::byte> message;
+  for (std::size_t at = 0; at < bytes.size(); at += static_cast<std::size_t>(kChunkBytes)) {
+    append(message, hash_of(bytes.subspan(at, std::min<std::size_t>(kChunkBytes, bytes.size() - at))));
+  }
+  return message;
+}
+
+std::optional<Conflict> first_difference(std::span<const std::vector<std::byte>> hashes_by_rank, Index bytes) {
+  const auto& first = hashes_by_rank.front();
+  for (std::size_t rank = 1; rank < hashes_by_rank.size(); ++rank) {
+    const auto& other = hashes_by_rank[rank];
+    const std::size_t common = std::min(first.size(), other.size());
+    const auto at = std::mismatch(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(common), other.begin()).first;
+    const auto byte = static_cast<std::size_t>(at - first.begin());
+    if (byte == common && first.size() == other.size()) continue;
+    const Index chunk = static_cast<Index>(byte / sizeof(std::uint64_t)) * kChunkBytes;
+    return Conflict{0, static_cast<int>(rank), {chunk, std::min(chunk + kChunkBytes, bytes)}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace nuna::adsm

@@ -1,0 +1,76 @@
+#pragma once
+// The executor boundary: what carries out a launch's instructions on one rank.
+//
+// Three implementations (D13): live (devices and wires), dry_run (prints, moves nothing), and virtual time (with the
+// simulator). The planner and everything above do not know which.
+//
+// Threads: one at a time per executor; Completions may be tested and waited for from anywhere. Order: instructions that
+// touch the same bytes of the same instance take effect in the order of submission; others in any order.
+// Failures: prepare() throws nuna::Error (out_of_memory) and may be called again; submit() does not throw. An instruction
+// that fails makes those fail that read what it should have written; see Completion::failure.
+
+#include <absl/container/inlined_vector.h>
+
+#include <exception>
+#include <memory>
+#include <vector>
+#include <string_view>
+
+#include "base/timeline.hpp"
+#include "cluster/communicator.hpp"
+#include "execute/instances.hpp"
+#include "nuna/instance.hpp"
+#include "plan/instruction.hpp"
+
+namespace nuna::execute {
+
+/// The asynchronous end of a launch. Copyable.
+struct Completion {
+  absl::InlinedVector<base::Ticket, 2> tickets;
+
+  bool done() const {
+    for (const base::Ticket& t : tickets) {
+      if (!t.done()) return false;
+    }
+    return true;
+  }
+  void wait() const {
+    for (const base::Ticket& t : tickets) t.wait();
+  }
+  /// Once done: the first failure, or null.
+  std::exception_ptr failure() const {
+    for (const base::Ticket& t : tickets) {
+      if (auto f = t.failure()) return f;
+    }
+    return nullptr;
+  }
+};
+
+/// What the instructions of one launch refer to.
+struct Call {
+  std::string_view name;                       ///< lives as long as the executor
+  absl::InlinedVector<Instances*, 6> buffers;  ///< per argument
+  detail::RunFunction run = nullptr;
+  std::shared_ptr<const void> closure;
+  plan::RankPlanRef rank_plan;  ///< what the instructions were lowered from; may be null
+  cluster::Envelope envelope;   ///< filled when there are other ranks
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  /// Makes the memory usable that the instructions touch.
+  virtual void prepare(const plan::PlacePlan& plan, const Call& call) = 0;
+  /// Starts the instructions, in order. Waits only when too many launches are in flight (NUNA_AHEAD).
+  virtual Completion submit(const plan::PlacePlan& plan, const Call& call) = 0;
+  /// Waits until the host may read (or also write) `box` of the host place's instance; throws the failure of
+  /// what should have produced it.
+  virtual void wait_for_host(Instances& buffer, const base::ByteBox& box, bool write) = 0;
+  /// Waits for everything that uses the buffer; throws the failure of what it holds.
+  virtual void wait_for(Instances& buffer) = 0;
+  /// Waits for everything submitted; returns the failures not returned before.
+  virtual std::vector<std::exception_ptr> drain() = 0;
+};
+
+}  // namespace nuna::execute

@@ -1,0 +1,226 @@
+#include "execute/instances.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "nuna/error.hpp"
+
+namespace nuna::execute {
+
+using base::BoxList;
+using base::ByteBox;
+using base::PlaceId;
+using base::Ticket;
+
+namespace {
+
+// Gaps between rows that are larger than this are not committed along with the rows.
+constexpr Index kGapBytes = Index{64} << 10;
+constexpr std::size_t kManyRecords = 24;
+
+void add(Tickets& after, Ticket ticket, bool order_only) {
+  ticket.order_only = order_only;
+  if (order_only && ticket.done()) return;
+  for (Ticket& t : after) {
+    if (t.line != ticket.line) continue;
+    if (t.value == ticket.value) {
+      t.order_only = t.order_only && order_only;
+      return;
+    }
+    if (t.order_only && order_only) {
+      t.value = std::max(t.value, ticket.value);
+      return;
+    }
+  }
+  after.push_back(ticket);
+}
+
+}  // namespace
+
+Instances::Instances(const base::Shape& shape, address::Arena& arena, const Places& places, Index dense_limit)
+    : shape_(shape), arena_(arena), devices_(places), places_(static_cast<std::size_t>(places.count())) {
+  if (shape.bytes() > dense_limit) return;
+  dense_offset_ = arena_.allocate(shape.bytes());
+  for (Place& p : places_) {
+    set_strides(p, shape_.whole(), shape_.element_bytes, *dense_offset_);
+  }
+}
+
+Instances::~Instances() {
+  for (int p = 0; p < devices_.count(); ++p) release({p});
+  if (dense_offset_) arena_.free(*dense_offset_);
+}
+
+void Instances::set_strides(Place& place, const ByteBox& box, Index element_bytes, Index chunk_offset) {
+  place.box = box;
+  place.stride_bytes = {box[1].size() * box[2].size() * element_bytes, box[2].size() * element_bytes, element_bytes};
+  place.first_offset = chunk_offset;
+  for (int a = 0; a < kMaxDims; ++a) {
+    place.first_offset -= box[a].begin * place.stride_bytes[static_cast<std::size_t>(a)];
+  }
+}
+
+Index Instances::offset_of(const Place& place, const ByteBox& box) const {
+  Index offset = place.first_offset + box[base::kByteAxis].begin;
+  for (int a = 0; a < kMaxDims; ++a) offset += box[a].begin * place.stride_bytes[static_cast<std::size_t>(a)];
+  return offset;
+}
+
+BoxList Instances::ensure(PlaceId id, const ByteBox& box) {
+  Place& place = at(id);
+  if (box.empty()) return {};
+  for (const ByteBox& b : place.ensured) {
+    if (b.contains(box)) return {};
+  }
+  BoxList fresh{box};
+  for (const ByteBox& b : place.ensured) base::subtract(fresh, b);
+  if (fresh.empty()) return {};
+  if (!dense()) grow(id, box);
+  for (const ByteBox& b : fresh) commit(id, b);
+  place.ensured.insert(place.ensured.end(), fresh.begin(), fresh.end());
+  base::coalesce(place.ensured);
+  return fresh;
+}
+
+void Instances::commit(PlaceId id, const ByteBox& box) {
+  const Place& place = at(id);
+  device::Device& device = devices_.at(id);
+  const auto& stride = place.stride_bytes;
+  const Index first = offset_of(place, box);
+  const Index row = (box[2].size() - 1) * stride[2] + box[base::kByteAxis].size();
+  const Index plane = (box[1].size() - 1) * stride[1] + row;
+  const bool rows_apart = box[1].size() > 1 && stride[1] - row > kGapBytes;
+  const bool planes_apart = box[0].size() > 1 && stride[0] - plane > kGapBytes;
+  if (!rows_apart && !planes_apart) {
+    device.commit({first, first + (box[0].size() - 1) * stride[0] + plane});
+    return;
+  }
+  for (Index i = 0; i < box[0].size(); ++i) {
+    if (!rows_apart) {
+      device.commit({first + i * stride[0], first + i * stride[0] + plane});
+      continue;
+    }
+    for (Index j = 0; j < box[1].size(); ++j) {
+      const Index at_row = first + i * stride[0] + j * stride[1];
+      device.commit({at_row, at_row + row});
+    }
+  }
+}
+
+// A bounding box that no longer bounds: a larger block, and the old contents moved. Rare, so it waits.
+void Instances::grow(PlaceId id, const ByteBox& box) {
+  Place& place = at(id);
+  if (place.box.contains(box)) return;
+  ByteBox larger = base::hull(place.box, box);
+  larger[base::kByteAxis] = {0, shape_.element_bytes};
+  const Index chunk = arena_.allocate(larger.bytes());
+  Place moved;
+  set_strides(moved, larger, shape_.element_bytes, chunk);
+  moved.chunk_offset = chunk;
+  moved.ensured = place.ensured;
+  Tickets users;
+  for (const Record& r : place.records) users.push_back(r.ticket);
+  for (const Ticket& t : users) t.wait();
+  std::vector<std::pair<ByteBox, device::Region>> old;
+  for (const ByteBox& b : place.ensured) old.emplace_back(b, region(id, b));
+  const Place before = place;
+  moved.records = place.records;
+  place = moved;
+  Ticket last;
+  for (const auto& [b, from] : old) {
+    commit(id, b);
+    last = devices_.at(id).copy(region(id, b), from, {});
+  }
+  last.wait();
+  if (before.chunk_offset >= 0) {
+    devices_.at(id).release({before.chunk_offset, before.chunk_offset + before.box.bytes()});
+    arena_.free(before.chunk_offset);
+  }
+}
+
+void Instances::release(PlaceId id) {
+  Place& place = at(id);
+  for (const Record& r : place.records) r.ticket.wait();
+  place.records.clear();
+  if (place.ensured.empty()) return;
+  place.ensured.clear();
+  if (dense()) {
+    devices_.at(id).release({*dense_offset_, *dense_offset_ + shape_.bytes()});
+    return;
+  }
+  devices_.at(id).release({place.chunk_offset, place.chunk_offset + place.box.bytes()});
+  arena_.free(place.chunk_offset);
+  place = Place{};
+}
+
+Index Instances::committed_bytes(PlaceId id) const {
+  Index sum = 0;
+  for (const ByteBox& b : at(id).ensured) sum += b.bytes();
+  return sum;
+}
+
+device::Region Instances::region(PlaceId id, const ByteBox& box) const {
+  const Place& place = at(id);
+  device::Region r;
+  r.first = devices_.at(id).base() + offset_of(place, box);
+  const bool whole_elements = box[base::kByteAxis].size() == shape_.element_bytes;
+  r.counts = {box[0].size(), box[1].size(), whole_elements ? 1 : box[2].size()};
+  r.stride_bytes = place.stride_bytes;
+  r.run_bytes = whole_elements ? box[2].size() * shape_.element_bytes : box[base::kByteAxis].size();
+  return r;
+}
+
+detail::InstanceView Instances::view(PlaceId id) const {
+  const Place& place = at(id);
+  detail::InstanceView v;
+  const auto base = reinterpret_cast<std::uintptr_t>(devices_.at(id).base());
+  v.origin = reinterpret_cast<char*>(base + static_cast<std::uintptr_t>(place.first_offset));
+  v.stride_bytes = place.stride_bytes;
+  v.extents = shape_.extents;
+  return v;
+}
+
+void Instances::before_read(PlaceId id, const ByteBox& box, Tickets& after) const {
+  for (const Record& r : at(id).records) {
+    if (r.write && r.box.overlaps(box)) add(after, r.ticket, false);
+  }
+}
+
+void Instances::before_write(PlaceId id, const ByteBox& box, Tickets& after) const {
+  for (const Record& r : at(id).records) {
+    if (r.box.overlaps(box)) add(after, r.ticket, true);
+  }
+}
+
+void Instances::note_read(PlaceId id, const ByteBox& box, Ticket by) {
+  Place& place = at(id);
+  for (Record& r : place.records) {
+    if (!r.write && r.ticket.line == by.line && box.contains(r.box)) {  // a lane completes in order
+      r = {box, by, false};
+      return;
+    }
+  }
+  if (place.records.size() >= kManyRecords) prune(place);
+  place.records.push_back({box, by, false});
+}
+
+void Instances::note_write(PlaceId id, const ByteBox& box, Ticket by) {
+  Place& place = at(id);
+  std::erase_if(place.records, [&](const Record& r) { return box.contains(r.box) && r.ticket != by; });
+  if (by.line == nullptr) return;
+  if (place.records.size() >= kManyRecords) prune(place);
+  place.records.push_back({box, by, true});
+}
+
+// What is done and did not fail orders nobody any more.
+void Instances::prune(Place& place) {
+  std::erase_if(place.records, [](const Record& r) { return r.ticket.done() && !r.ticket.failure(); });
+}
+
+void Instances::all_users(Tickets& after) const {
+  for (const Place& p : places_) {
+    for (const Record& r : p.records) after.push_back(r.ticket);
+  }
+}
+
+}  // namespace nuna::execute

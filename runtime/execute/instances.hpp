@@ -1,0 +1,91 @@
+#pragma once
+// Instances: where the copies of one buffer lie in a rank's places, and which operations use them.
+//
+// Usually an instance is dense: the whole buffer at one offset, the same in every place (D1), of which only the touched
+// pages cost memory. A buffer larger than the address slot is stored as the bounding box of what the place uses,
+// with strides of its own.
+//
+// Threads: one at a time.
+
+#include <absl/container/inlined_vector.h>
+
+#include <optional>
+#include <vector>
+
+#include "address/arena.hpp"
+#include "base/boxes.hpp"
+#include "base/timeline.hpp"
+#include "device/device.hpp"
+#include "execute/places.hpp"
+#include "nuna/instance.hpp"
+
+namespace nuna::execute {
+
+using Tickets = absl::InlinedVector<base::Ticket, 6>;
+
+class Instances {
+ public:
+  /// Reserves the address range: dense when the buffer has at most `dense_limit` bytes. Throws Error
+  /// (out_of_memory) when the arena is exhausted.
+  Instances(const base::Shape& shape, address::Arena& arena, const Places& places, Index dense_limit);
+  /// The caller has waited for the users.
+  ~Instances();
+  Instances(const Instances&) = delete;
+  Instances& operator=(const Instances&) = delete;
+
+  const base::Shape& shape() const { return shape_; }
+  bool dense() const { return dense_offset_.has_value(); }
+  /// Of a dense buffer, in every place's range.
+  Index offset() const { return *dense_offset_; }
+
+  /// Commits the memory of `box` in `place`; returns the part of it that is new. Throws Error (out_of_memory).
+  base::BoxList ensure(base::PlaceId place, const base::ByteBox& box);
+  /// Gives all memory in `place` back, after waiting for its users.
+  void release(base::PlaceId place);
+  /// Bytes that ensure() made usable in `place`.
+  Index committed_bytes(base::PlaceId place) const;
+
+  /// Where an ensured box lies.
+  device::Region region(base::PlaceId place, const base::ByteBox& box) const;
+  detail::InstanceView view(base::PlaceId place) const;
+
+  /// What an operation that reads (writes) `box` comes after. A reader shares the fate of what it reads.
+  void before_read(base::PlaceId place, const base::ByteBox& box, Tickets& after) const;
+  void before_write(base::PlaceId place, const base::ByteBox& box, Tickets& after) const;
+  /// Notes that the operation `by` reads (writes) `box`; a default ticket: it is done.
+  void note_read(base::PlaceId place, const base::ByteBox& box, base::Ticket by);
+  void note_write(base::PlaceId place, const base::ByteBox& box, base::Ticket by);
+  /// Everything in flight in any place; and the failure of what is held.
+  void all_users(Tickets& after) const;
+
+ private:
+  struct Record {
+    base::ByteBox box;
+    base::Ticket ticket;
+    bool write = false;
+  };
+  struct Place {
+    base::ByteBox box;            // stored; the whole buffer if dense
+    Index first_offset = 0;       // of element (0, 0, 0), which may lie outside the box
+    std::array<Index, kMaxDims> stride_bytes{};
+    Index chunk_offset = -1;      // of the arena's block, if not dense
+    base::BoxList ensured;
+    std::vector<Record> records;
+  };
+
+  Place& at(base::PlaceId p) { return places_[static_cast<std::size_t>(p.value)]; }
+  const Place& at(base::PlaceId p) const { return places_[static_cast<std::size_t>(p.value)]; }
+  static void set_strides(Place& place, const base::ByteBox& box, Index element_bytes, Index chunk_offset);
+  void grow(base::PlaceId id, const base::ByteBox& box);
+  void commit(base::PlaceId id, const base::ByteBox& box);
+  Index offset_of(const Place& place, const base::ByteBox& box) const;
+  static void prune(Place& place);
+
+  base::Shape shape_;
+  address::Arena& arena_;
+  const Places& devices_;
+  std::optional<Index> dense_offset_;
+  std::vector<Place> places_;
+};
+
+}  // namespace nuna::execute

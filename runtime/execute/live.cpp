@@ -1,0 +1,179 @@
+#include "execute/live.hpp"
+
+#include <algorithm>
+
+namespace nuna::execute {
+
+using base::Ticket;
+using plan::Instruction;
+using plan::Kind;
+using plan::PlacedBox;
+
+namespace {
+
+Instances& buffer_of(const Call& call, const PlacedBox& placed) {
+  return *call.buffers[static_cast<std::size_t>(placed.argument)];
+}
+
+device::Region packed(std::byte* first, Index bytes) {
+  device::Region r;
+  r.first = first;
+  r.run_bytes = bytes;
+  return r;
+}
+
+trace::Route route_between(base::PlaceId from, base::PlaceId to) {
+  if (from == to) return trace::Route::same_memory;
+  if (from == base::kHostPlace) return trace::Route::host_to_device;
+  if (to == base::kHostPlace) return trace::Route::device_to_host;
+  return trace::Route::device_to_device;
+}
+
+}  // namespace
+
+Live::~Live() { drain(); }
+
+void Live::prepare(const plan::PlacePlan& plan, const Call& call) {
+  const auto make_usable = [&](const PlacedBox& placed) {
+    Instances& buffer = buffer_of(call, placed);
+    const base::BoxList fresh = buffer.ensure(placed.place, placed.box);
+    if (!config_.poison) return;
+    for (const base::ByteBox& b : fresh) {
+      buffer.note_write(placed.place, b, places_.at(placed.place).fill(buffer.region(placed.place, b), kPoison, {}));
+    }
+  };
+  for (const Instruction& step : plan.instructions) {
+    for (const PlacedBox& placed : step.reads) make_usable(placed);
+    for (const PlacedBox& placed : step.writes) make_usable(placed);
+  }
+}
+
+Completion Live::submit(const plan::PlacePlan& plan, const Call& call) {
+  if (flights_.size() >= static_cast<std::size_t>(config_.ahead)) retire(flights_.size() / 2);
+  Flight flight;
+  for (const Instruction& step : plan.instructions) start(step, call, flight);
+  Completion completion = flight.completion;
+  if (!completion.tickets.empty()) flights_.push_back(std::move(flight));
+  return completion;
+}
+
+void Live::start(const Instruction& step, const Call& call, Flight& flight) {
+  if (step.kind == Kind::send) return send(step, call, flight);
+  if (step.kind == Kind::receive) return receive(step, call, flight);
+  Tickets after;
+  for (const PlacedBox& r : step.reads) buffer_of(call, r).before_read(r.place, r.box, after);
+  for (const PlacedBox& w : step.writes) buffer_of(call, w).before_write(w.place, w.box, after);
+  Ticket ticket;
+  switch (step.kind) {
+    case Kind::run:
+      ticket = run(step, call, after);
+      break;
+    case Kind::copy:
+      ticket = copy(step, call, after);
+      break;
+    default: {
+      const PlacedBox& stale = step.writes.front();
+      ticket = places_.at(stale.place).fill(buffer_of(call, stale).region(stale.place, stale.box), kPoison, after);
+    }
+  }
+  for (const PlacedBox& r : step.reads) buffer_of(call, r).note_read(r.place, r.box, ticket);
+  for (const PlacedBox& w : step.writes) buffer_of(call, w).note_write(w.place, w.box, ticket);
+  flight.completion.tickets.push_back(ticket);
+}
+
+Ticket Live::run(const Instruction& step, const Call& call, const Tickets& after) {
+  device::KernelCall kernel;
+  kernel.name = call.name;
+  kernel.run = call.run;
+  kernel.closure = call.closure;
+  kernel.threads = step.threads;
+  const base::PlaceId place = places_.place_of_slot[static_cast<std::size_t>(step.slot)];
+  for (const Instances* buffer : call.buffers) kernel.views.push_back(buffer->view(place));
+  return places_.of_slot(step.slot).run(std::move(kernel), after);
+}
+
+Ticket Live::copy(const Instruction& step, const Call& call, const Tickets& after) {
+  const PlacedBox& from = step.reads.front();
+  const PlacedBox& to = step.writes.front();
+  stats_.moved(route_between(from.place, to.place), to.box.bytes());
+  return places_.at(to.place).copy(buffer_of(call, to).region(to.place, to.box),
+                                   buffer_of(call, from).region(from.place, from.box), after);
+}
+
+void Live::send(const Instruction& step, const Call& call, Flight& flight) {
+  Index bytes = 0;
+  for (const PlacedBox& r : step.reads) bytes += r.box.bytes();
+  auto packet = wire_->packet(bytes);
+  std::byte* next = packet->data();
+  Tickets packing;
+  for (const PlacedBox& r : step.reads) {
+    Instances& buffer = buffer_of(call, r);
+    Tickets after;
+    buffer.before_read(r.place, r.box, after);
+    const Ticket ticket = places_.at(r.place).copy(packed(next, r.box.bytes()), buffer.region(r.place, r.box), after);
+    buffer.note_read(r.place, r.box, ticket);
+    packing.push_back(ticket);
+    next += r.box.bytes();
+  }
+  cluster::Envelope envelope = call.envelope;
+  envelope.message = step.message;
+  flight.completion.tickets.push_back(wire_->send(step.peer, std::move(envelope), std::move(packet), packing));
+}
+
+void Live::receive(const Instruction& step, const Call& call, Flight& flight) {
+  Index bytes = 0;
+  for (const PlacedBox& w : step.writes) bytes += w.box.bytes();
+  auto packet = wire_->packet(bytes);
+  cluster::Envelope expected = call.envelope;
+  expected.message = step.message;
+  const Ticket arrived = wire_->receive(step.peer, expected, *packet);
+  const std::byte* next = packet->data();
+  for (const PlacedBox& w : step.writes) {
+    Instances& buffer = buffer_of(call, w);
+    Tickets after{arrived};
+    buffer.before_write(w.place, w.box, after);
+    const Ticket ticket =
+        places_.at(w.place).copy(buffer.region(w.place, w.box), packed(const_cast<std::byte*>(next), w.box.bytes()), after);
+    buffer.note_write(w.place, w.box, ticket);
+    flight.completion.tickets.push_back(ticket);
+    next += w.box.bytes();
+  }
+  flight.packets.push_back(std::move(packet));
+}
+
+// Waits for the oldest flights until `keep` are left. Half at a time, so that the caller is woken seldom.
+void Live::retire(std::size_t keep) {
+  while (flights_.size() > keep) {
+    Flight& oldest = flights_.front();
+    oldest.completion.wait();
+    if (auto failure = oldest.completion.failure()) failures_.push_back(std::move(failure));
+    for (auto& packet : oldest.packets) wire_->recycle(std::move(packet));
+    flights_.pop_front();
+  }
+}
+
+void Live::wait_for_host(Instances& buffer, const base::ByteBox& box, bool write) {
+  Tickets after;
+  buffer.before_read(base::kHostPlace, box, after);
+  if (write) buffer.before_write(base::kHostPlace, box, after);
+  for (const Ticket& t : after) t.wait();
+  for (const Ticket& t : after) {
+    if (auto failure = t.failure(); failure && !write) std::rethrow_exception(failure);
+  }
+}
+
+void Live::wait_for(Instances& buffer) {
+  Tickets users;
+  buffer.all_users(users);
+  for (const Ticket& t : users) t.wait();
+  for (const Ticket& t : users) {
+    if (auto failure = t.failure()) std::rethrow_exception(failure);
+  }
+}
+
+std::vector<std::exception_ptr> Live::drain() {
+  retire(0);
+  return std::exchange(failures_, {});
+}
+
+}  // namespace nuna::execute

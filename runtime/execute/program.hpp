@@ -1,0 +1,150 @@
+#pragma once
+// Program: one rank's side of one Context - the sequence of calls, the buffers' states, and what is done about them.
+//
+// Each call is planned (pure), lowered to places (pure), prepared (memory) and only then changes states and starts; so a
+// refused call changes nothing. Calls are numbered and hashed, and every message says which call it belongs to (D2).
+//
+// Threads: one at a time.
+
+#include <absl/container/node_hash_set.h>
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "address/arena.hpp"
+#include "cluster/communicator.hpp"
+#include "execute/executor.hpp"
+#include "execute/places.hpp"
+#include "plan/planner.hpp"
+#include "residency/lower.hpp"
+#include "trace/recorder.hpp"
+#include "trace/stats.hpp"
+
+namespace nuna::execute {
+
+/// A buffer of a Program.
+struct Buffer {
+  std::uint64_t number = 0;
+  std::unique_ptr<Instances> instances;
+  coherence::DirectoryRef directory;
+  residency::ResidencyRef residency;
+  std::uint64_t last_use = 0;  ///< number of the last call that touched it
+
+  const base::Shape& shape() const { return instances->shape(); }
+};
+
+/// A buffer argument of a launch.
+struct BufferUse {
+  Buffer* buffer = nullptr;
+  AccessMap map = one_to_one();
+  bool reads = false;
+  bool writes = false;
+  bool may = false;
+};
+
+/// A kernel launch.
+struct Launch {
+  std::string_view name;
+  std::string_view site;  ///< "heat.cpp:31"
+  Domain domain = {1};
+  Extents block{1};
+  absl::InlinedVector<BufferUse, 6> uses;
+  detail::RunFunction run = nullptr;
+  std::shared_ptr<const void> closure;
+};
+
+struct ProgramConfig {
+  access::Team team;
+  base::RankId rank;
+  bool poison = false;
+  bool check = false;      ///< reading what nobody wrote is an error, not a warning
+  bool fast_path = true;
+  Index dense_limit = 0;   ///< larger buffers are stored as bounding boxes
+};
+
+class Program {
+ public:
+  Program(const ProgramConfig& config, const Places& places, address::Arena& arena, cluster::Communicator& communicator,
+          Executor& executor, trace::Stats& stats, trace::Recorder* recorder);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  const ProgramConfig& config() const { return config_; }
+  cluster::Communicator& communicator() { return communicator_; }
+  trace::Stats& stats() { return stats_; }
+  const Places& places() const { return places_; }
+
+  Buffer& create(const base::Shape& shape, std::string_view site);
+  /// Waits for the buffer's users and gives its memory back.
+  void destroy(Buffer& buffer, std::string_view site);
+  const std::list<Buffer>& buffers() const { return buffers_; }
+  /// The buffer whose dense bytes begin at `offset` of the arena or hold it; null if none.
+  Buffer* find(Index offset);
+
+  Completion launch(const Launch& launch);
+
+  /// Brings the newest contents of `box` to the host place of every rank, or of `only`, and waits for them. With
+  /// `may`, bytes that nobody wrote raise nothing.
+  void fetch(Buffer& buffer, const Box& box, std::optional<base::RankId> only, bool may, std::string_view site);
+  /// Brings what this rank holds of `box` to its host place. No rank is asked, nothing is counted as a call. Throws
+  /// Error (invalid_argument) when the rank does not hold all of it.
+  void fetch_local(Buffer& buffer, const Box& box);
+  /// Makes the host place's memory of `box` usable and free of users, for writing.
+  void open_for_writing(Buffer& buffer, const base::ByteBox& box);
+  /// The host places of `ranks` now hold the newest bytes of `box` (a range of dense bytes), alike.
+  void host_wrote(Buffer& buffer, const base::ByteBox& box, coherence::RankRange ranks);
+  void host_wrote(Buffer& buffer, Interval range, coherence::RankRange ranks);
+  coherence::RankRange all_ranks() const { return {0, config_.team.ranks}; }
+
+  /// Waits for everything; rethrows the first failure.
+  void wait();
+  void fence(Buffer& buffer) { executor_.wait_for(*buffer.instances); }
+  Executor& executor() { return executor_; }
+
+  /// Counts a replicated call that moves nothing by itself, and returns its envelope, for a collective.
+  cluster::Envelope count_call(std::string_view call, std::string_view site, std::uint64_t arguments);
+
+ private:
+  struct Use {
+    plan::LaunchShape shape;
+    absl::InlinedVector<Buffer*, 6> distinct;   // by buffer number of the plan
+    absl::InlinedVector<Instances*, 6> arguments;
+  };
+
+  void add_use(Use& use, const BufferUse& argument) const;
+  Completion perform(Use& use, Call& call, std::string_view verb, std::string_view site);
+  void check_written(const plan::RankPlan& plan, const Use& use, const std::string& what);
+  void prepare(const plan::PlacePlan& plan, const Call& call, const Use& use);
+  bool evict_one(const Use& keep);
+  void evict(Buffer& buffer, base::PlaceId place);
+  void number_call(std::string_view verb, std::string_view name, std::string_view site, std::uint64_t signature,
+                   cluster::Envelope& envelope);
+  template <class Boxes>
+  void mark_host_written(Buffer& buffer, const Boxes& boxes, coherence::RankRange ranks,
+                         coherence::DirectoryState next);
+
+  ProgramConfig config_;
+  const Places& places_;
+  address::Arena& arena_;
+  cluster::Communicator& communicator_;
+  Executor& executor_;
+  trace::Stats& stats_;
+  trace::Recorder* recorder_;
+  trace::TrackId track_;
+  plan::Planner planner_;
+  residency::Lowering lowering_;
+  std::list<Buffer> buffers_;
+  absl::node_hash_set<std::string> names_;  // of launches, for as long as the program
+  std::uint64_t next_buffer_ = 1;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t hash_ = 0;
+  std::uint64_t counted_fallbacks_ = 0;
+  std::uint64_t counted_flattened_ = 0;
+};
+
+}  // namespace nuna::execute

@@ -1,0 +1,276 @@
+#include "plan/planner.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+
+#include "access/declared.hpp"
+#include "base/check.hpp"
+#include "nuna/error.hpp"
+
+namespace nuna::plan {
+
+using base::BoxList;
+using base::ByteBox;
+using base::RankId;
+using coherence::DirectoryState;
+using coherence::Distribution;
+using coherence::DistributionRef;
+
+const char* to_string(Kind kind) {
+  switch (kind) {
+    case Kind::receive: return "receive";
+    case Kind::send: return "send";
+    case Kind::copy: return "copy";
+    case Kind::run: return "run";
+    case Kind::poison: return "poison";
+  }
+  return "?";
+}
+
+namespace {
+
+std::string argument_name(const LaunchShape& launch, std::size_t argument) {
+  const ArgumentUse& use = launch.uses[argument];
+  const char* mode = use.may ? "may_write" : use.writes ? (use.reads ? "read_write" : "write") : "read";
+  return "buffer argument " + std::to_string(argument) + " (" + mode + ")";
+}
+
+std::string part_name(const access::Cut& cut, int part) {
+  return "part " + std::to_string(part) + " (rank " + std::to_string(cut.rank_of(part).value) + ", threads " +
+         to_string(cut.threads(part)) + ")";
+}
+
+std::string element_text(const base::Shape& shape, const ByteBox& box) {
+  Box elements{box[0], box[1], box[2]};
+  elements.dims = shape.extents.dims;
+  return to_string(elements);
+}
+
+[[noreturn]] void refuse_overlap(const LaunchShape& launch, std::size_t a, std::size_t b, const Distribution& d,
+                                 const coherence::Overlap& overlap, std::string_view what) {
+  const std::string who = a == b ? argument_name(launch, a)
+                                 : argument_name(launch, a) + " and " + argument_name(launch, b) + ", the same buffer,";
+  throw Error(ErrorCode::overlapping_writes,
+              std::string(what) + ": " + who + " of " + to_string(d.shape().extents) + ": elements " +
+                  element_text(d.shape(), overlap.bytes) + " would be written by " + part_name(d.cut(), overlap.part_a) +
+                  " and by " + part_name(d.cut(), overlap.part_b) +
+                  ": cut along another axis, or mend the access map");
+}
+
+void append(std::uint64_t value, auto& key) { key.push_back(value); }
+void append(Index value, auto& key) { key.push_back(static_cast<std::uint64_t>(value)); }
+void append(const Box& box, auto& key) {
+  append(Index{box.dims}, key);
+  for (const Interval& i : box.axis) {
+    append(i.begin, key);
+    append(i.end, key);
+  }
+}
+
+}  // namespace
+
+Planner::Planner(Config config) : config_(std::move(config)) {}
+
+// Everything that a plan depends on, flat: only the values of arguments, never which launch or buffer it is.
+void Planner::key_of(const LaunchShape& launch, const States& states, Key& key) {
+  key.clear();
+  append(launch.domain.box(), key);
+  append(launch.domain.frame(), key);
+  append((static_cast<std::uint64_t>(launch.team) << 32) | static_cast<std::uint64_t>(launch.root.value), key);
+  append(Index{launch.domain.along_axis()}, key);
+  for (int a = 0; a < kMaxDims; ++a) {
+    append(launch.block[a], key);
+    append(Index{launch.domain.parts_per_axis()[static_cast<std::size_t>(a)]}, key);
+    for (const double w : launch.domain.weights_of(a)) append(std::bit_cast<std::uint64_t>(w), key);
+  }
+  for (const ArgumentUse& use : launch.uses) {
+    append((static_cast<std::uint64_t>(use.buffer) << 8) | (use.reads ? 1U : 0U) | (use.writes ? 2U : 0U) |
+               (use.may ? 4U : 0U),
+           key);
+    append(reinterpret_cast<std::uint64_t>(use.map.identity()), key);
+    if (!use.map.is_monotone()) continue;
+    for (int b = 0; b < use.shape.extents.dims; ++b) {
+      const AxisRule& r = use.map.rule(b);
+      append(Index{r.from}, key);
+      if (r.from == AxisRule::kAll) continue;
+      append(r.tile, key);
+      append(r.offset, key);
+      append(r.before, key);
+      append(r.after, key);
+    }
+  }
+  // a state's pointer stands for its shape and its contents
+  for (const auto& state : states) append(reinterpret_cast<std::uint64_t>(state.get()), key);
+}
+
+// Addresses differ between processes: functions count by their presence only.
+std::uint64_t Planner::signature_of(const LaunchShape& launch) {
+  Key key;
+  LaunchShape portable = launch;
+  for (ArgumentUse& use : portable.uses) {
+    append(use.shape.bytes(), key);
+    append(use.shape.element_bytes, key);
+    if (!use.map.is_monotone()) use.map = whole();
+  }
+  Key rest;
+  key_of(portable, {}, rest);
+  key.insert(key.end(), rest.begin(), rest.end());
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a: absl's hash is seeded per process
+  for (const std::uint64_t v : key) {
+    for (int shift = 0; shift < 64; shift += 8) hash = (hash ^ (v >> shift & 0xff)) * 0x100000001b3U;
+  }
+  return hash;
+}
+
+const Planned* Planner::find(const LaunchShape& launch, const States& states) {
+  key_of(launch, states, scratch_);
+  const auto found = cache_.find(scratch_);
+  if (found == cache_.end()) return nullptr;
+  ++counts_.hits;
+  return &found->second->planned;
+}
+
+const Planned& Planner::plan(const LaunchShape& launch, const States& states, std::string_view what) {
+  if (const Planned* cached = find(launch, states)) return *cached;
+  ++counts_.misses;
+  auto entry = std::make_unique<Entry>(compute(launch, states, what));
+  if (cache_.size() >= config_.cache_entries) cache_.clear();
+  return cache_.emplace(scratch_, std::move(entry)).first->second->planned;
+}
+
+coherence::DirectoryRef Planner::fresh(const base::Shape& shape) { return states_.intern(DirectoryState(shape)); }
+
+access::CutRef Planner::cut_for(const LaunchShape& launch, std::string_view what) {
+  switch (launch.team) {
+    case LaunchShape::Team::devices:
+      return cuts_.intern(config_.cut(launch.domain, launch.block, config_.team, what));
+    case LaunchShape::Team::every_host:
+      return cuts_.intern(access::one_part_per_rank(config_.team.ranks));
+    case LaunchShape::Team::one_host:
+      return cuts_.intern(access::one_part_on(launch.root));
+  }
+  base::panic("a launch has a team");
+}
+
+DistributionRef Planner::distribution(const access::CutRef& cut, const ArgumentUse& use) {
+  if (!use.map.is_monotone()) ++counts_.enumerated;
+  return std::make_shared<const Distribution>(cut, use.map, use.shape, config_.fast_path);
+}
+
+void Planner::refuse_overlaps(const LaunchShape& launch, const std::vector<Argument>& arguments,
+                              std::string_view what) const {
+  for (std::size_t a = 0; a < arguments.size(); ++a) {
+    if (!launch.uses[a].writes) continue;
+    if (const auto overlap = arguments[a].touched->find_overlap()) {
+      refuse_overlap(launch, a, a, *arguments[a].touched, *overlap, what);
+    }
+    for (std::size_t b = 0; b < a; ++b) {
+      if (!launch.uses[b].writes || arguments[a].buffer != arguments[b].buffer) continue;
+      if (const auto overlap = arguments[b].touched->find_overlap(*arguments[a].touched)) {
+        refuse_overlap(launch, b, a, *arguments[a].touched, *overlap, what);
+      }
+    }
+  }
+}
+
+void Planner::plan_messages(int argument, const DirectoryState& state, const Distribution& reading,
+                            RankPlan& plan) const {
+  if (config_.team.ranks == 1) return;
+  std::vector<coherence::Piece> pieces;
+  state.pieces_into(reading, config_.rank, std::nullopt, pieces);
+  const std::size_t first = plan.receives.size();
+  for (const coherence::Piece& piece : pieces) {
+    const auto begin = plan.receives.begin() + static_cast<std::ptrdiff_t>(first);
+    auto message = std::find_if(begin, plan.receives.end(), [&](const Message& m) { return m.peer == piece.from; });
+    if (message == plan.receives.end()) {
+      plan.receives.push_back({piece.from, argument, {}});
+      message = plan.receives.end() - 1;
+    }
+    message->items.push_back({piece.reader_part, piece.box});
+  }
+  for (const RankId to : state.receivers_from(reading, config_.rank)) {
+    pieces.clear();
+    state.pieces_into(reading, to, config_.rank, pieces);
+    if (pieces.empty()) continue;
+    Message message{to, argument, {}};
+    for (const coherence::Piece& piece : pieces) message.items.push_back({piece.reader_part, piece.box});
+    plan.sends.push_back(std::move(message));
+  }
+}
+
+ArgumentEffect Planner::effect_of(const ArgumentUse& use, const DirectoryState& state, const Distribution& touched) const {
+  ArgumentEffect effect;
+  const access::Range mine = touched.parts_of(config_.rank);
+  for (int p = mine.begin; p < mine.end; ++p) {
+    const BoxList boxes = touched.boxes(p);
+    if (boxes.empty()) continue;
+    if (use.reads || use.may) effect.reads.push_back({p, boxes});
+    if (use.writes) effect.writes.push_back({p, boxes});
+    if (!use.reads || effect.undefined_read) continue;
+    for (const ByteBox& b : boxes) {
+      if (const BoxList undefined = state.never_written(b); !undefined.empty()) {
+        effect.undefined_read = true;
+        effect.undefined = undefined.front();
+        break;
+      }
+    }
+  }
+  if (!use.writes || touched.hull().empty()) return effect;
+  if (touched.fills_hull()) {
+    effect.overwritten.push_back(touched.hull());
+  } else {
+    for (int p = 0; p < touched.cut().parts(); ++p) {
+      for (const ByteBox& b : touched.boxes(p)) effect.overwritten.push_back(b);
+    }
+  }
+  return effect;
+}
+
+Planner::Entry Planner::compute(const LaunchShape& launch, const States& states, std::string_view what) {
+  const access::CutRef cut = cut_for(launch, what);
+  std::vector<Argument> arguments;
+  for (std::size_t a = 0; a < launch.uses.size(); ++a) {
+    const ArgumentUse& use = launch.uses[a];
+    if (launch.team == LaunchShape::Team::devices) {
+      access::check_inside(use.map, use.shape, launch.domain.box(), std::string(what) + ": " + argument_name(launch, a));
+    }
+    arguments.push_back({distribution(cut, use), use.buffer});
+  }
+  refuse_overlaps(launch, arguments, what);
+
+  auto plan = std::make_shared<RankPlan>();
+  std::vector<DirectoryState> next;
+  for (const auto& s : states) next.push_back(*s);
+  for (std::size_t a = 0; a < arguments.size(); ++a) {
+    const ArgumentUse& use = launch.uses[a];
+    DirectoryState& state = next[static_cast<std::size_t>(use.buffer)];
+    const Distribution& touched = *arguments[a].touched;
+    plan->effects.push_back(effect_of(use, state, touched));
+    if (!use.reads && !use.may) continue;
+    plan_messages(static_cast<int>(a), state, touched, *plan);
+    state = state.after_read(arguments[a].touched);
+  }
+  for (std::size_t a = 0; a < arguments.size(); ++a) {  // all reads see what was before the launch
+    if (!launch.uses[a].writes) continue;
+    DirectoryState& state = next[static_cast<std::size_t>(launch.uses[a].buffer)];
+    state = state.after_write(arguments[a].touched, counts_.flattened);
+  }
+  if (launch.team == LaunchShape::Team::devices) {
+    const access::Range mine = cut->parts_of(config_.rank);
+    for (int p = mine.begin; p < mine.end; ++p) {
+      const Box threads = cut->threads(p);
+      if (!threads.empty()) plan->runs.push_back({p, cut->slot_of(p), threads});
+    }
+  }
+  Entry entry;
+  entry.planned.plan = std::move(plan);
+  for (DirectoryState& s : next) entry.planned.next.push_back(states_.intern(std::move(s)));
+  entry.planned.id = next_id_++;
+  entry.planned.signature = signature_of(launch);
+  entry.before = states;
+  for (const ArgumentUse& use : launch.uses) entry.maps.push_back(use.map);
+  return entry;
+}
+
+}  // namespace nuna::plan

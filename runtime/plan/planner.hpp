@@ -1,0 +1,126 @@
+#pragma once
+// Planner: from the state of the buffers and a launch to what one rank does. Pure and replicated (D5).
+//
+// The same calls give the same plans, messages and successor states on every rank. Nothing here knows memory, devices,
+// MPI or a clock, so the planning of 8,192 ranks runs on a laptop. Plans are cached by launch signature and states
+// (immutable, interned values), so a repeated launch costs one lookup.
+//
+// Threads: one at a time per Planner.
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/inlined_vector.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/intern.hpp"
+#include "access/cut.hpp"
+#include "coherence/directory.hpp"
+#include "nuna/domain.hpp"
+#include "plan/instruction.hpp"
+
+namespace nuna::plan {
+
+/// One buffer argument. Equal `buffer` numbers are the same buffer.
+struct ArgumentUse {
+  int buffer = 0;
+  base::Shape shape;
+  AccessMap map = one_to_one();
+  bool reads = false;
+  bool writes = false;
+  bool may = false;  ///< may-write: fetched first, held afterwards (D8)
+  friend bool operator==(const ArgumentUse&, const ArgumentUse&) = default;
+};
+using Uses = absl::InlinedVector<ArgumentUse, 6>;
+
+/// What is planned: a kernel launch over a domain, or the fetch for a host view (no parts run).
+struct LaunchShape {
+  Domain domain = {1};
+  Extents block{1};
+  /// Host views: one part per rank (everybody) or on one rank (the root), instead of a cut of the domain.
+  enum class Team : std::uint8_t { devices, every_host, one_host } team = Team::devices;
+  base::RankId root;
+  Uses uses;
+};
+
+using States = absl::InlinedVector<coherence::DirectoryRef, 6>;  ///< one per distinct buffer number
+
+struct Planned {
+  RankPlanRef plan;
+  States next;           ///< successors, per distinct buffer number
+  std::int64_t id = 0;   ///< of the cache's entry, never used twice: key of later caches
+  std::uint64_t signature = 0;  ///< hash of what was asked, the same on every rank (D2)
+};
+
+struct PlannerCounts {
+  std::int64_t hits = 0;
+  std::int64_t misses = 0;
+  std::int64_t flattened = 0;   ///< stacks that grew too high
+  std::int64_t enumerated = 0;  ///< maps that are not monotone, evaluated for all parts
+};
+
+class Planner {
+ public:
+  /// How a launch is cut (schedule/partition.hpp); throws nuna::Error for what cannot be.
+  using CutFunction =
+      std::function<access::Cut(const Domain&, const Extents& block, const access::Team&, std::string_view what)>;
+  struct Config {
+    access::Team team;
+    CutFunction cut;
+    base::RankId rank;
+    bool fast_path = true;  ///< off: neighbours are found by looking at every part (for tests)
+    std::size_t cache_entries = 4096;
+  };
+  explicit Planner(Config config);
+
+  /// The cached plan, or null. Needs no name and refuses nothing.
+  const Planned* find(const LaunchShape& launch, const States& states);
+  /// Plans one launch. `what` names it in errors, in the form "launch 'heat'". Throws nuna::Error (invalid_argument,
+  /// out_of_bounds, overlapping_writes, too_few_blocks) and changes nothing then.
+  const Planned& plan(const LaunchShape& launch, const States& states, std::string_view what);
+
+  /// The directory of a new buffer, and after host writes, interned.
+  coherence::DirectoryRef fresh(const base::Shape& shape);
+  coherence::DirectoryRef intern(coherence::DirectoryState state) { return states_.intern(std::move(state)); }
+
+  const PlannerCounts& counts() const { return counts_; }
+  std::int64_t& flattened() { return counts_.flattened; }
+  const Config& config() const { return config_; }
+
+ private:
+  using Key = absl::InlinedVector<std::uint64_t, 96>;
+  struct Entry {
+    Planned planned;
+    States before;                 // keep the key's pointers alive
+    std::vector<AccessMap> maps;   // and the identities of user functions
+  };
+  struct Argument {  // an argument while it is planned
+    coherence::DistributionRef touched;
+    int buffer = 0;
+  };
+
+  static void key_of(const LaunchShape& launch, const States& states, Key& key);
+  static std::uint64_t signature_of(const LaunchShape& launch);
+  Entry compute(const LaunchShape& launch, const States& states, std::string_view what);
+  access::CutRef cut_for(const LaunchShape& launch, std::string_view what);
+  coherence::DistributionRef distribution(const access::CutRef& cut, const ArgumentUse& use);
+  void refuse_overlaps(const LaunchShape& launch, const std::vector<Argument>& arguments, std::string_view what) const;
+  void plan_messages(int argument, const coherence::DirectoryState& state, const coherence::Distribution& reading,
+                     RankPlan& plan) const;
+  ArgumentEffect effect_of(const ArgumentUse& use, const coherence::DirectoryState& state,
+                           const coherence::Distribution& touched) const;
+
+  Config config_;
+  PlannerCounts counts_;
+  std::int64_t next_id_ = 1;
+  base::Interner<access::Cut> cuts_;
+  base::Interner<coherence::DirectoryState> states_;
+  absl::flat_hash_map<Key, std::unique_ptr<Entry>> cache_;
+  Key scratch_;
+};
+
+}  // namespace nuna::plan

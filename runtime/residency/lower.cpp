@@ -1,0 +1,237 @@
+#include "residency/lower.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace nuna::residency {
+
+using base::BoxList;
+using base::ByteBox;
+using base::PlaceId;
+using plan::Instruction;
+using plan::Kind;
+using plan::PlacedBox;
+
+namespace {
+
+// One launch being lowered: the residency as it changes, and the steps so far.
+class Work {
+ public:
+  Work(const plan::RankPlan& plan, const plan::Uses& uses, const States& states, const Lowering::Config& config,
+       bool on_host)
+      : plan_(plan), uses_(uses), config_(config), on_host_(on_host) {
+    for (const auto& s : states) states_.push_back(*s);
+    steps_.arguments = static_cast<int>(uses.size());
+  }
+
+  void run() {
+    for (std::size_t a = 0; a < uses_.size(); ++a) fetch(static_cast<int>(a));
+    run_parts();
+    for (std::size_t a = 0; a < uses_.size(); ++a) invalidate(static_cast<int>(a));
+    for (std::size_t a = 0; a < uses_.size(); ++a) hold_written(static_cast<int>(a));
+  }
+
+  plan::PlacePlan take_steps() { return std::move(steps_); }
+  const std::vector<ResidencyState>& states() const { return states_; }
+
+ private:
+  PlaceId place_of_part(int part) const {
+    if (on_host_) return base::kHostPlace;
+    return config_.place_of_slot[static_cast<std::size_t>(part) % config_.place_of_slot.size()];
+  }
+  ResidencyState& state_of(int argument) {
+    return states_[static_cast<std::size_t>(uses_[static_cast<std::size_t>(argument)].buffer)];
+  }
+
+  // Sends first, from what is held now; then receives; then copies between places.
+  void fetch(int argument) {
+    for (std::size_t m = 0; m < plan_.sends.size(); ++m) {
+      if (plan_.sends[m].argument == argument) send(plan_.sends[m]);
+    }
+    for (std::size_t m = 0; m < plan_.receives.size(); ++m) {
+      if (plan_.receives[m].argument == argument) receive(plan_.receives[m]);
+    }
+    for (const plan::Touch& touch : plan_.effects[static_cast<std::size_t>(argument)].reads) {
+      for (const ByteBox& box : touch.boxes) bring(argument, place_of_part(touch.part), box);
+    }
+  }
+
+  void send(const plan::Message& message) {
+    Instruction step;
+    step.kind = Kind::send;
+    step.peer = message.peer;
+    step.message = static_cast<std::uint32_t>(message.argument);
+    for (const auto& item : message.items) append_sources(message.argument, item.box, step);
+    steps_.instructions.push_back(std::move(step));
+  }
+
+  // The bytes of `box` in the order of rows of the box itself: the receiver unpacks in that order, whatever places
+  // hold them here. Holdings that split the box along its outer axes keep that order; others are sent row by row.
+  void append_sources(int argument, const ByteBox& box, Instruction& step) {
+    std::vector<Holding> held = state_of(argument).within(box);
+    Index bytes = 0;
+    for (const Holding& h : held) {
+      bytes += h.box.bytes();
+      if (h.box == box) {
+        step.reads.push_back({argument, h.places.first(), box});
+        return;
+      }
+    }
+    base::check(bytes == box.bytes(), "a rank holds what the directory says it holds");
+    split_in_order(argument, box, held, 0, step);
+  }
+
+  void split_in_order(int argument, const ByteBox& box, const std::vector<Holding>& held, int axis, Instruction& step) {
+    for (const Holding& h : held) {
+      if (h.box.contains(box)) {
+        step.reads.push_back({argument, h.places.first(), box});
+        return;
+      }
+    }
+    base::check(axis < 4, "holdings cover the box");
+    // slabs along this axis at every boundary of a holding; single indices unless the inner axes are uncut
+    std::vector<Index> at{box[axis].begin, box[axis].end};
+    for (const Holding& h : held) {
+      for (const Index x : {h.box[axis].begin, h.box[axis].end}) {
+        if (box[axis].contains(x)) at.push_back(x);
+      }
+    }
+    std::sort(at.begin(), at.end());
+    at.erase(std::unique(at.begin(), at.end()), at.end());
+    for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+      ByteBox slab = box;
+      slab[axis] = {at[i], at[i + 1]};
+      const bool in_one = std::any_of(held.begin(), held.end(), [&](const Holding& h) { return h.box.contains(slab); });
+      if (in_one || axis == 3) {
+        split_in_order(argument, slab, held, axis + 1, step);
+        continue;
+      }
+      for (Index x = at[i]; x < at[i + 1]; ++x) {
+        slab[axis] = {x, x + 1};
+        split_in_order(argument, slab, held, axis + 1, step);
+      }
+    }
+  }
+
+  void receive(const plan::Message& message) {
+    Instruction step;
+    step.kind = Kind::receive;
+    step.peer = message.peer;
+    step.message = static_cast<std::uint32_t>(message.argument);
+    for (const auto& item : message.items) {
+      const PlaceId place = place_of_part(item.reader_part);
+      step.writes.push_back({message.argument, place, item.box});
+      state_of(message.argument).set(item.box, PlaceSet::only(place));
+    }
+    steps_.instructions.push_back(std::move(step));
+  }
+
+  // Copies what `place` lacks of `box` from places that hold it. Bytes that nobody holds were never written.
+  void bring(int argument, PlaceId place, const ByteBox& box) {
+    ResidencyState& state = state_of(argument);
+    bool any = false;
+    for (const Holding& h : state.within(box)) {
+      if (h.places.contains(place)) continue;
+      Instruction step;
+      step.kind = Kind::copy;
+      step.reads.push_back({argument, h.places.first(), h.box});
+      step.writes.push_back({argument, place, h.box});
+      steps_.instructions.push_back(std::move(step));
+      any = true;
+    }
+    if (any) state.add(box, place);
+  }
+
+  void run_parts() {
+    for (const plan::PartRun& run : plan_.runs) {
+      Instruction step;
+      step.kind = Kind::run;
+      step.slot = run.slot;
+      step.threads = run.threads;
+      const PlaceId place = place_of_part(run.part);
+      for (std::size_t a = 0; a < uses_.size(); ++a) {
+        const auto& effect = plan_.effects[a];
+        append_touched(static_cast<int>(a), place, run.part, effect.reads, step.reads);
+        append_touched(static_cast<int>(a), place, run.part, effect.writes, step.writes);
+      }
+      steps_.instructions.push_back(std::move(step));
+    }
+  }
+
+  static void append_touched(int argument, PlaceId place, int part, const std::vector<plan::Touch>& touches,
+                             absl::InlinedVector<PlacedBox, 4>& out) {
+    for (const plan::Touch& touch : touches) {
+      if (touch.part != part) continue;
+      for (const ByteBox& b : touch.boxes) out.push_back({argument, place, b});
+    }
+  }
+
+  // What anybody wrote is stale wherever this rank held it.
+  void invalidate(int argument) {
+    const auto& effect = plan_.effects[static_cast<std::size_t>(argument)];
+    ResidencyState& state = state_of(argument);
+    for (const ByteBox& box : effect.overwritten) {
+      if (config_.poison) poison_stale(argument, box);
+      state.drop(box);
+    }
+  }
+
+  void poison_stale(int argument, const ByteBox& box) {
+    const auto& writes = plan_.effects[static_cast<std::size_t>(argument)].writes;
+    for (const Holding& h : state_of(argument).within(box)) {
+      for (PlaceSet left = h.places; !left.empty(); left = left.without(left.first())) {
+        const PlaceId place = left.first();
+        BoxList stale{h.box};
+        for (const plan::Touch& touch : writes) {
+          if (place_of_part(touch.part) != place) continue;
+          for (const ByteBox& b : touch.boxes) base::subtract(stale, b);
+        }
+        for (const ByteBox& b : stale) {
+          Instruction step;
+          step.kind = Kind::poison;
+          step.writes.push_back({argument, place, b});
+          steps_.instructions.push_back(std::move(step));
+        }
+      }
+    }
+  }
+
+  void hold_written(int argument) {
+    for (const plan::Touch& touch : plan_.effects[static_cast<std::size_t>(argument)].writes) {
+      for (const ByteBox& b : touch.boxes) state_of(argument).set(b, PlaceSet::only(place_of_part(touch.part)));
+    }
+  }
+
+  const plan::RankPlan& plan_;
+  const plan::Uses& uses_;
+  const Lowering::Config& config_;
+  bool on_host_;
+  std::vector<ResidencyState> states_;
+  plan::PlacePlan steps_;
+};
+
+}  // namespace
+
+const Lowered& Lowering::lower(const plan::Planned& planned, const plan::Uses& uses, const States& states, bool on_host) {
+  scratch_.clear();
+  scratch_.push_back((static_cast<std::uint64_t>(planned.id) << 1) | (on_host ? 1U : 0U));
+  for (const auto& s : states) scratch_.push_back(reinterpret_cast<std::uint64_t>(s.get()));
+  if (const auto found = cache_.find(scratch_); found != cache_.end()) return found->second->lowered;
+  auto entry = std::make_unique<Entry>(compute(*planned.plan, uses, states, on_host));
+  entry->plan = planned.plan;
+  if (cache_.size() >= config_.cache_entries) cache_.clear();
+  return cache_.emplace(scratch_, std::move(entry)).first->second->lowered;
+}
+
+Lowering::Entry Lowering::compute(const plan::RankPlan& plan, const plan::Uses& uses, const States& states, bool on_host) {
+  Work work(plan, uses, states, config_, on_host);
+  work.run();
+  Entry entry;
+  entry.before = states;
+  entry.lowered.plan = std::make_shared<const plan::PlacePlan>(work.take_steps());
+  for (const ResidencyState& s : work.states()) entry.lowered.next.push_back(states_.intern(s));
+  return entry;
+}
+
+}  // namespace nuna::residency

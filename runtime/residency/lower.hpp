@@ -1,0 +1,58 @@
+#pragma once
+// Lower: from what a rank does (RankPlan) to steps on its places. Pure; private to the rank.
+//
+// Receives land in the place of a part that reads them; what a part's place lacks is copied from a place that has it;
+// sends are taken from any place that holds the bytes; then the parts run, and the other copies of what was written
+// are stale. Cached by plan and residency states.
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/inlined_vector.h>
+
+#include <memory>
+#include <vector>
+
+#include "base/intern.hpp"
+#include "plan/instruction.hpp"
+#include "plan/planner.hpp"
+#include "residency/residency.hpp"
+
+namespace nuna::residency {
+
+using States = absl::InlinedVector<ResidencyRef, 6>;  ///< one per distinct buffer number
+
+struct Lowered {
+  plan::PlacePlanRef plan;
+  States next;
+};
+
+class Lowering {
+ public:
+  struct Config {
+    std::vector<base::PlaceId> place_of_slot;  ///< of each device of the rank
+    bool poison = false;  ///< fill copies that became stale, so that reading them is seen
+    std::size_t cache_entries = 4096;
+  };
+  explicit Lowering(Config config) : config_(std::move(config)) {}
+
+  /// Steps of `planned` on this rank's places. `parts` is where parts live: devices, or the host for host views.
+  const Lowered& lower(const plan::Planned& planned, const plan::Uses& uses, const States& states, bool on_host);
+
+  ResidencyRef intern(ResidencyState state) { return states_.intern(std::move(state)); }
+  const Config& config() const { return config_; }
+
+ private:
+  using Key = absl::InlinedVector<std::uint64_t, 12>;
+  struct Entry {
+    Lowered lowered;
+    States before;
+    plan::RankPlanRef plan;
+  };
+  Entry compute(const plan::RankPlan& plan, const plan::Uses& uses, const States& states, bool on_host);
+
+  Config config_;
+  base::Interner<ResidencyState> states_;
+  absl::flat_hash_map<Key, std::unique_ptr<Entry>> cache_;
+  Key scratch_;
+};
+
+}  // namespace nuna::residency
