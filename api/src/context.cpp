@@ -1,8 +1,8 @@
 #include "nuna/context.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
 #include "base/log.hpp"
@@ -133,10 +133,18 @@ double Context::sum(double value, const char* file, int line) { return fold(*thi
 double Context::max(double value, const char* file, int line) { return fold(*this, value, true, "max", {file, line}); }
 
 std::string Context::stats() const {
+  const detail::RankRuntime& runtime = state_->runtime();
   const trace::StatsSnapshot s = state_->runtime().stats().snapshot();
-  nlohmann::ordered_json json = nlohmann::ordered_json::parse(trace::to_json(s));
-  for (const auto& [route, traffic] : json["traffic"].items()) json["bytes_by_route"][route] = traffic["bytes"];
-  return json.dump();
+  const double busy = static_cast<double>(runtime.age().count()) * runtime.config().devices;
+  std::string json = "{\"transfer_share\":" + std::to_string(static_cast<double>(s.spent_ns(trace::Phase::transfer)) / busy) +
+                     ",\"bytes_by_route\":{";
+  for (int r = 0; r < trace::kRoutes; ++r) {
+    const auto route = static_cast<trace::Route>(r);
+    std::string name = trace::to_string(route);
+    std::replace(name.begin(), name.end(), ' ', '_');
+    json += std::string(r == 0 ? "" : ",") + "\"" + name + "\":" + std::to_string(s.moved(route).bytes);
+  }
+  return json + "}," + trace::to_json(s).substr(1);
 }
 
 namespace detail {

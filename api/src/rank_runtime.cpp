@@ -67,7 +67,7 @@ RankConfig configure(const Options& options, int ranks_in_process) {
 // copies.
 RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Communicator> communicator)
     : config_(config),
-      recorder_(trace_recorder()),
+      recorder_(api::trace_recorder()),
       bell_(spin_of(config)),
       communicator_(std::move(communicator)),
       slots_(address::Window::of_process().acquire(
@@ -113,6 +113,7 @@ std::unique_ptr<device::Device> RankRuntime::make_device(base::PlaceId place, co
   if (place == base::kHostPlace && slots_.host_file() >= 0) d.memfd = slots_.host_file();
   d.bell = &bell_;
   d.spin = spin_of(config_);
+  d.stats = &stats_;
   if (recorder_ != nullptr) {
     d.recorder = recorder_.get();
     d.track = recorder_->track(rank(), trace::TrackKind::device, name);
@@ -127,7 +128,7 @@ RankRuntime::~RankRuntime() {
   wire_.reset();
   devices_.clear();
   communicator_.reset();
-  if (recorder_ != nullptr) write_trace();
+  if (recorder_ != nullptr) api::write_trace();
 }
 
 }  // namespace nuna::detail

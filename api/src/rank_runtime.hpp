@@ -2,6 +2,7 @@
 // RankRuntime: everything that one rank of a Context owns, put together in the order in which it depends on each other.
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -51,10 +52,12 @@ class RankRuntime {
   base::RankId rank() const { return communicator_->rank(); }
   int ranks() const { return communicator_->size(); }
   const address::Slots& slots() const { return slots_; }
+  std::chrono::nanoseconds age() const { return std::chrono::steady_clock::now() - start_; }
 
  private:
   std::unique_ptr<device::Device> make_device(base::PlaceId place, const std::string& name, int threads);
 
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   RankConfig config_;
   std::shared_ptr<trace::Recorder> recorder_;
   trace::Stats stats_;

@@ -7,7 +7,7 @@
 #include "base/settings.hpp"
 #include "trace/chrome_trace.hpp"
 
-namespace nuna::detail {
+namespace nuna::api {
 namespace {
 
 struct Session {
@@ -47,4 +47,4 @@ void write_trace() noexcept {
   }
 }
 
-}  // namespace nuna::detail
+}  // namespace nuna::api

@@ -5,11 +5,11 @@
 
 #include "trace/recorder.hpp"
 
-namespace nuna::detail {
+namespace nuna::api {
 
 /// Null unless NUNA_TRACE is set. Any thread.
 std::shared_ptr<trace::Recorder> trace_recorder();
 /// Writes what was recorded so far; a failure is one warning. Any thread.
 void write_trace() noexcept;
 
-}  // namespace nuna::detail
+}  // namespace nuna::api

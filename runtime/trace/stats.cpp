@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<Route, kRoutes> kAllRoutes{Route::same_memory,    Route::device_to_device,
                                                 Route::host_to_device, Route::device_to_host,
                                                 Route::send,           Route::receive};
-constexpr std::array<Phase, kPhases> kAllPhases{Phase::planner, Phase::tracker, Phase::wait};
+constexpr std::array<Phase, kPhases> kAllPhases{Phase::planner, Phase::tracker, Phase::wait, Phase::transfer};
 
 std::string scaled(double value, double step, const std::vector<const char*>& units) {
   std::size_t unit = 0;
@@ -69,6 +69,8 @@ const char* to_string(Phase phase) {
       return "tracker";
     case Phase::wait:
       return "wait";
+    case Phase::transfer:
+      return "transfer";
   }
   return "unknown";
 }

@@ -34,9 +34,10 @@ enum class Route : std::uint8_t {
 inline constexpr int kRoutes = 6;
 
 /// What the runtime itself spends time on: planner (plans and their cache), tracker (the directory's and the
-/// residency's tables), wait (the program's thread asleep for data, events or ranks).
-enum class Phase : std::uint8_t { planner, tracker, wait };
-inline constexpr int kPhases = 3;
+/// residency's tables), wait (the program's thread asleep for data, events or ranks), transfer (devices busy with copies
+/// between places, and with packing and unpacking messages).
+enum class Phase : std::uint8_t { planner, tracker, wait, transfer };
+inline constexpr int kPhases = 4;
 
 const char* to_string(Route route);
 const char* to_string(Phase phase);

@@ -36,15 +36,15 @@ class Mapping {
 class AnonymousMemory : public testing::Test {
  protected:
   static constexpr std::size_t kSize = std::size_t{1} << 24;
-  Mapping mapping{kSize, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1};
-  PlaceMemory memory{"host:7", mapping.base(), kSize, static_cast<std::size_t>(8 * kPage),
-                     PlaceMemory::Backing::anonymous};
+  Mapping mapping_{kSize, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1};
+  PlaceMemory memory_{"host:7", mapping_.base(), kSize, static_cast<std::size_t>(8 * kPage),
+                      PlaceMemory::Backing::anonymous};
 
   // Whether the system itself can read a page: asks without a fault of our own.
   bool open(Index page) {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);
-    const bool readable = write(ends[1], mapping.base() + page * kPage, 1) == 1;
+    const bool readable = write(ends[1], mapping_.base() + page * kPage, 1) == 1;
     close(ends[0]);
     close(ends[1]);
     return readable;
@@ -52,40 +52,40 @@ class AnonymousMemory : public testing::Test {
 };
 
 TEST_F(AnonymousMemory, CommittedBytesAreUsableAndOthersAreClosed) {
-  memory.commit({kPage, 2 * kPage + 1});
-  std::memset(mapping.base() + kPage, 1, static_cast<std::size_t>(kPage) + 1);
+  memory_.commit({kPage, 2 * kPage + 1});
+  std::memset(mapping_.base() + kPage, 1, static_cast<std::size_t>(kPage) + 1);
   EXPECT_FALSE(open(0));
   EXPECT_TRUE(open(1));
   EXPECT_TRUE(open(2));
   EXPECT_FALSE(open(3));
-  EXPECT_EQ(memory.held_bytes(), static_cast<std::size_t>(2 * kPage));
+  EXPECT_EQ(memory_.held_bytes(), static_cast<std::size_t>(2 * kPage));
 }
 
 TEST_F(AnonymousMemory, CommittingAgainKeepsTheContents) {
-  memory.commit({0, 100});
-  mapping.base()[50] = std::byte{42};
-  memory.commit({40, 5 * kPage});
-  memory.commit({0, 100});
-  EXPECT_EQ(mapping.base()[50], std::byte{42});
+  memory_.commit({0, 100});
+  mapping_.base()[50] = std::byte{42};
+  memory_.commit({40, 5 * kPage});
+  memory_.commit({0, 100});
+  EXPECT_EQ(mapping_.base()[50], std::byte{42});
 }
 
 TEST_F(AnonymousMemory, ReleasedPagesAreClosedAndTheirMemoryGivenBack) {
-  memory.commit({0, 4 * kPage});
-  std::memset(mapping.base(), 1, static_cast<std::size_t>(4 * kPage));
-  memory.release({kPage, 3 * kPage});
+  memory_.commit({0, 4 * kPage});
+  std::memset(mapping_.base(), 1, static_cast<std::size_t>(4 * kPage));
+  memory_.release({kPage, 3 * kPage});
   EXPECT_FALSE(open(1));
   EXPECT_TRUE(open(3));
-  EXPECT_EQ(memory.held_bytes(), static_cast<std::size_t>(2 * kPage));
+  EXPECT_EQ(memory_.held_bytes(), static_cast<std::size_t>(2 * kPage));
   std::vector<unsigned char> resident(4);
-  ASSERT_EQ(mincore(mapping.base(), static_cast<std::size_t>(4 * kPage), resident.data()), 0);
+  ASSERT_EQ(mincore(mapping_.base(), static_cast<std::size_t>(4 * kPage), resident.data()), 0);
   EXPECT_EQ(resident[0] & 1, 1);
   EXPECT_EQ(resident[1] & 1, 0);
 }
 
 TEST_F(AnonymousMemory, RefusesWhatExceedsTheLimitAndChangesNothing) {
-  memory.commit({0, 6 * kPage});
+  memory_.commit({0, 6 * kPage});
   try {
-    memory.commit({4 * kPage, 9 * kPage});
+    memory_.commit({4 * kPage, 9 * kPage});
     FAIL() << "nothing was refused";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::out_of_memory);
@@ -96,25 +96,25 @@ TEST_F(AnonymousMemory, RefusesWhatExceedsTheLimitAndChangesNothing) {
     }
   }
   EXPECT_FALSE(open(6));
-  EXPECT_EQ(memory.held_bytes(), static_cast<std::size_t>(6 * kPage));
-  memory.commit({4 * kPage, 8 * kPage});  // only the part beyond what is held counts
-  EXPECT_EQ(memory.held_bytes(), static_cast<std::size_t>(8 * kPage));
+  EXPECT_EQ(memory_.held_bytes(), static_cast<std::size_t>(6 * kPage));
+  memory_.commit({4 * kPage, 8 * kPage});  // only the part beyond what is held counts
+  EXPECT_EQ(memory_.held_bytes(), static_cast<std::size_t>(8 * kPage));
 }
 
 TEST_F(AnonymousMemory, WhatWasReleasedCanBeCommittedElsewhere) {
-  memory.commit({0, 8 * kPage});
-  EXPECT_THROW(memory.commit({100 * kPage, 101 * kPage}), Error);
-  memory.release({0, kPage});
-  memory.commit({100 * kPage, 101 * kPage});
-  mapping.base()[100 * kPage] = std::byte{1};
+  memory_.commit({0, 8 * kPage});
+  EXPECT_THROW(memory_.commit({100 * kPage, 101 * kPage}), Error);
+  memory_.release({0, kPage});
+  memory_.commit({100 * kPage, 101 * kPage});
+  mapping_.base()[100 * kPage] = std::byte{1};
 }
 
 TEST_F(AnonymousMemory, BytesOutsideTheRangeAreABrokenInvariant) {
   const base::ThrowOnPanic throwing;
-  EXPECT_THROW(memory.commit({-1, 5}), base::BrokenInvariant);
-  EXPECT_THROW(memory.commit({0, Index{kSize} + 1}), base::BrokenInvariant);
-  EXPECT_THROW(memory.release({0, Index{kSize} + 1}), base::BrokenInvariant);
-  EXPECT_THROW(PlaceMemory("odd", mapping.base() + 1, kSize, 0, PlaceMemory::Backing::anonymous),
+  EXPECT_THROW(memory_.commit({-1, 5}), base::BrokenInvariant);
+  EXPECT_THROW(memory_.commit({0, Index{kSize} + 1}), base::BrokenInvariant);
+  EXPECT_THROW(memory_.release({0, Index{kSize} + 1}), base::BrokenInvariant);
+  EXPECT_THROW(PlaceMemory("odd", mapping_.base() + 1, kSize, 0, PlaceMemory::Backing::anonymous),
                base::BrokenInvariant);
 }
 

@@ -63,6 +63,7 @@ class HostDevice final : public Device {
         timeline_(*config.bell),
         recorder_(config.recorder),
         track_(config.track),
+        stats_(config.stats),
         submitted_bell_(spin_time(config)),
         team_(config.threads, spin_time(config), config.name),
         leader_(start_worker(config.name, [this] { work(); })) {}
@@ -161,8 +162,7 @@ class HostDevice final : public Device {
       case Operation::Kind::kernel:
         return run_kernel(operation.call);
       case Operation::Kind::copy:
-        share_bytes(bytes(operation.to),
-                    [&](Interval part) { copy_part(operation.to, operation.from, part); });
+        copy_regions(operation);
         break;
       case Operation::Kind::fill:
         share_bytes(bytes(operation.to),
@@ -217,6 +217,12 @@ class HostDevice final : public Device {
     }
   }
 
+  void copy_regions(const Operation& operation) {
+    const auto start = std::chrono::steady_clock::now();
+    share_bytes(bytes(operation.to), [&](Interval part) { copy_part(operation.to, operation.from, part); });
+    if (stats_ != nullptr) stats_->spent(trace::Phase::transfer, std::chrono::steady_clock::now() - start);
+  }
+
   template <class Work>
   void share_bytes(Index bytes, Work work) {
     const auto parts = std::min<Index>(team_.threads(), (bytes + kTeamBytes - 1) / kTeamBytes);
@@ -237,6 +243,7 @@ class HostDevice final : public Device {
   base::Timeline timeline_;
   trace::Recorder* const recorder_;
   const trace::TrackId track_;
+  trace::Stats* const stats_;
   OperationRing<Operation> ring_;
   std::uint64_t submitted_ = 0;  // the submitter's
   base::Doorbell submitted_bell_;

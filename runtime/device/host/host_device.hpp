@@ -15,6 +15,7 @@
 #include "base/timeline.hpp"
 #include "device/device.hpp"
 #include "trace/recorder.hpp"
+#include "trace/stats.hpp"
 
 namespace nuna::device {
 
@@ -38,6 +39,7 @@ struct HostDeviceConfig {
   /// What the device does is recorded here, if anywhere; the track is the device's own.
   trace::Recorder* recorder = nullptr;
   trace::TrackId track;
+  trace::Stats* stats = nullptr;  ///< where the time of copies is counted, if anywhere
 
   /// How long idle threads spin before they sleep. Zero when the process has more threads than cores. Unset:
   /// 20 us when this device's threads and a submitter have a core each, else zero.

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# The examples run, and say the same on any number of devices.
+set -u
+bin=$NUNA_BUILD/bin/examples
+status=0
+"$bin/01_vector_add" && "$bin/01_vector_add" --devices 3 || status=1
+one=$("$bin/02_heat") || status=1
+four=$("$bin/02_heat" --devices 4) || status=1
+echo "$four"
+[ "$(tail -n +2 <<< "$one")" = "$(tail -n +2 <<< "$four")" ] || { echo "the heat differs on one device:"; echo "$one"; status=1; }
+exit $status
