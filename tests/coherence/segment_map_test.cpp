@@ -119,7 +119,7 @@ TEST(SegmentMap, UpdateMeltsWithTheSegmentsOnBothSides) {
 
 TEST(SegmentMap, UpdateCallsItsFunctionOnceASegmentInOrder) {
   SegmentMap<int> map(100);
-  for (int i = 0; i < 10; ++i) map.assign({i * 10, i * 10 + 10}, i);
+  for (int i = 0; i < 10; ++i) map.assign({Index{10} * i, Index{10} * i + 10}, i);
   std::vector<int> seen;
   map.update({15, 55}, [&](int v) {
     seen.push_back(v);

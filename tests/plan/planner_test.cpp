@@ -1,0 +1,142 @@
+#include "plan/planner.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "nuna/error.hpp"
+#include "schedule/partition.hpp"
+
+namespace nuna::plan {
+namespace {
+
+using ::testing::HasSubstr;
+
+const base::Shape kSquare{{64, 64}, 4};
+
+Planner planner(int ranks, int devices, int rank = 0) { return Planner({{ranks, devices}, schedule::cut, {rank}}); }
+
+LaunchShape launch_of(Uses uses, Domain domain = {64, 64}) {
+  LaunchShape launch;
+  launch.domain = std::move(domain);
+  launch.block = {1, 1};
+  launch.uses = std::move(uses);
+  return launch;
+}
+
+ArgumentUse reading(int buffer, AccessMap map) { return {buffer, kSquare, std::move(map), true, false, false}; }
+ArgumentUse writing(int buffer, AccessMap map) { return {buffer, kSquare, std::move(map), false, true, false}; }
+
+ErrorCode refused(Planner& p, const LaunchShape& launch, const States& states, std::string* text = nullptr) {
+  try {
+    p.plan(launch, states, "launch 'test' at here.cpp:1");
+  } catch (const Error& e) {
+    if (text != nullptr) *text = e.what();
+    return e.code();
+  }
+  ADD_FAILURE() << "the launch was not refused";
+  return ErrorCode::unsupported;
+}
+
+TEST(Planner, RefusesPartitionsThatWriteTheSameElementsAndNamesThem) {
+  Planner p = planner(2, 1);
+  std::string text;
+  EXPECT_EQ(refused(p, launch_of({writing(0, halo(1))}), {p.fresh(kSquare)}, &text), ErrorCode::overlapping_writes);
+  EXPECT_THAT(text, HasSubstr("launch 'test' at here.cpp:1"));
+  EXPECT_THAT(text, HasSubstr("buffer argument 0 (write)"));
+  EXPECT_THAT(text, HasSubstr("elements [31, 33) x [0, 64)"));
+  EXPECT_THAT(text, HasSubstr("part 0 (rank 0"));
+  EXPECT_THAT(text, HasSubstr("part 1 (rank 1"));
+}
+
+TEST(Planner, RefusesTwoWritingArgumentsThatShareElementsOfOneBuffer) {
+  Planner p = planner(1, 2);
+  const auto shifted = one_to_one().shifted({-1, 0});
+  const LaunchShape launch = launch_of({writing(0, one_to_one()), writing(0, shifted)}, Domain(Box{{1, 64}, {0, 64}}));
+  EXPECT_EQ(refused(p, launch, {p.fresh(kSquare)}), ErrorCode::overlapping_writes);
+}
+
+TEST(Planner, AllowsEveryPartToReadWhatAnotherOneWrites) {
+  Planner p = planner(2, 2);
+  const auto fresh = p.fresh(kSquare);
+  EXPECT_NO_THROW(p.plan(launch_of({reading(0, halo(3)), writing(0, one_to_one())}), {fresh}, "launch 'in place'"));
+}
+
+TEST(Planner, RefusesAccessOutsideTheBuffer) {
+  Planner p = planner(1, 1);
+  std::string text;
+  const LaunchShape launch = launch_of({writing(0, one_to_one())}, Domain({65, 64}));
+  EXPECT_EQ(refused(p, launch, {p.fresh(kSquare)}, &text), ErrorCode::out_of_bounds);
+  EXPECT_THAT(text, HasSubstr("[0, 65) along axis 0"));
+}
+
+TEST(Planner, RefusesMorePartsThanBlocksWhenAskedForThem) {
+  Planner p = planner(1, 4);
+  LaunchShape launch = launch_of({writing(0, one_to_one())}, Domain({64, 64}).parts(4));
+  launch.block = {32, 64};
+  EXPECT_EQ(refused(p, launch, {p.fresh(kSquare)}), ErrorCode::too_few_blocks);
+}
+
+TEST(Planner, LeavesDevicesIdleWhenNobodyAskedForParts) {
+  Planner p = planner(1, 4);
+  LaunchShape launch = launch_of({writing(0, one_to_one())});
+  launch.block = {32, 64};
+  EXPECT_EQ(p.plan(launch, {p.fresh(kSquare)}, "launch").plan->runs.size(), 2U);
+}
+
+TEST(Planner, ARefusedLaunchChangesNothing) {
+  Planner p = planner(2, 1);
+  const auto fresh = p.fresh(kSquare);
+  refused(p, launch_of({writing(0, whole())}), {fresh});
+  const Planned& after = p.plan(launch_of({writing(0, one_to_one())}), {fresh}, "launch");
+  EXPECT_TRUE(after.plan->receives.empty());
+  EXPECT_TRUE(after.plan->sends.empty());
+}
+
+TEST(Planner, FetchesMayWritesFirstButCallsNothingUndefined) {
+  Planner p = planner(2, 1);
+  const auto fresh = p.fresh(kSquare);
+  const States written = p.plan(launch_of({writing(0, one_to_one())}), {fresh}, "launch 'first'").next;
+  const ArgumentUse may{0, kSquare, permuted(1, 0), false, true, true};
+  const Planned& planned = p.plan(launch_of({may}), written, "launch 'may'");
+  ASSERT_EQ(planned.plan->receives.size(), 1U);
+  EXPECT_EQ(planned.plan->receives[0].bytes(), 32 * 32 * 4);
+  const Planned& untouched = p.plan(launch_of({may}), {fresh}, "launch 'may'");
+  EXPECT_TRUE(untouched.plan->receives.empty());
+  EXPECT_FALSE(untouched.plan->effects[0].undefined_read);
+}
+
+TEST(Planner, TellsThatBytesWereNeverWritten) {
+  Planner p = planner(1, 1);
+  const Planned& planned = p.plan(launch_of({reading(0, one_to_one())}), {p.fresh(kSquare)}, "launch");
+  EXPECT_TRUE(planned.plan->effects[0].undefined_read);
+}
+
+TEST(Planner, AWholeReadIsFetchedOnceAndThenHeldByEveryRank) {
+  Planner p = planner(8, 1, 3);
+  States states = p.plan(launch_of({writing(0, one_to_one())}), {p.fresh(kSquare)}, "launch 'write'").next;
+  const LaunchShape read_all = launch_of({reading(0, whole())});
+  const Planned first = p.plan(read_all, states, "launch 'read'");
+  EXPECT_EQ(first.plan->receives.size(), 7U);
+  EXPECT_EQ(first.plan->sends.size(), 7U);
+  const Planned& second = p.plan(read_all, first.next, "launch 'read again'");
+  EXPECT_TRUE(second.plan->receives.empty());
+  EXPECT_TRUE(second.plan->sends.empty());
+}
+
+TEST(Planner, ATransposedReadIsOneMessageFromEachOtherRank) {
+  Planner p = planner(4, 1, 1);
+  const States states = p.plan(launch_of({writing(0, one_to_one())}), {p.fresh(kSquare)}, "launch 'write'").next;
+  const Planned& planned = p.plan(launch_of({reading(0, permuted(1, 0))}), states, "launch 'transpose'");
+  EXPECT_EQ(planned.plan->receives.size(), 3U);
+  for (const Message& m : planned.plan->receives) EXPECT_EQ(m.bytes(), 16 * 16 * 4);
+}
+
+TEST(Planner, EmptyLaunchesHaveEqualSignaturesOnAllRanksAndOthersDiffer) {
+  Planner a = planner(2, 1, 0);
+  Planner b = planner(2, 1, 1);
+  EXPECT_EQ(a.plan(launch_of({}), {}, "launch").signature, b.plan(launch_of({}), {}, "launch").signature);
+  EXPECT_NE(a.plan(launch_of({}), {}, "launch").signature, b.plan(launch_of({}, {64, 63}), {}, "launch").signature);
+}
+
+}  // namespace
+}  // namespace nuna::plan
