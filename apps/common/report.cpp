@@ -24,8 +24,9 @@ void add_counters(Report& report, nuna::Context& context) {
   report.devices = context.devices();
   report.transfer_share = context.max(stats.value("transfer_share", 0.0));
   report.bytes_by_route = nlohmann::json::object();
+  const nlohmann::json routes = stats.value("bytes_by_route", nlohmann::json::object());
   // Every rank knows the same routes, so these are the same calls on each.
-  for (const auto& [route, bytes] : stats.value("bytes_by_route", nlohmann::json::object()).items()) {
+  for (const auto& [route, bytes] : routes.items()) {
     report.bytes_by_route[route] = static_cast<std::int64_t>(context.sum(bytes.get<double>()));
   }
 }

@@ -10,7 +10,7 @@ namespace stencil {
 namespace {
 
 // Pictures are about this large, whatever the model is.
-constexpr std::int64_t kPixels = 1600;
+constexpr std::int64_t kPixels = 2000;
 // Some of the largest values are clipped, or the source would leave the rest of the picture empty.
 constexpr double kClipAbove = 0.99;
 

@@ -9,27 +9,20 @@
 namespace stencil {
 namespace {
 
-// A field with a border of 4 elements on every face.
+// A field with a border of 4 zeros on its four faces along x and z.
 class Bordered {
  public:
   Bordered(std::int64_t nx, std::int64_t ny, std::int64_t nz)
-      : ny_(ny), row_(nz + 8), plane_((ny + 8) * row_), values_(std::size_t((nx + 8) * plane_), 0.0f) {}
+      : ny_(ny), row_(nz + 8), plane_(ny * row_), values_(std::size_t((nx + 8) * plane_), 0.0f) {}
 
-  std::ptrdiff_t row() const { return row_; }
   std::ptrdiff_t plane() const { return plane_; }
-  /// The first element of the row (x, y) of the model; y may be -4 to ny + 3.
-  float* row_at(std::int64_t x, std::int64_t y) {
-    return values_.data() + (x + 4) * plane_ + (y + 4) * row_ + 4;
-  }
-
-  /// Copies rows -1 to -4 from 1 to 4, and those beyond the last likewise.
-  void mirror_plane(std::int64_t x) {
-    for (std::int64_t d = 1; d <= 4; ++d) {
-      for (std::ptrdiff_t z = -4; z < row_ - 4; ++z) {
-        row_at(x, -d)[z] = row_at(x, d)[z];
-        row_at(x, ny_ - 1 + d)[z] = row_at(x, ny_ - 1 - d)[z];
-      }
-    }
+  /// The first element of the row (x, y) of the model.
+  float* row_at(std::int64_t x, std::int64_t y) { return values_.data() + (x + 4) * plane_ + y * row_ + 4; }
+  /// The same for any y from -4 to ny + 3, mirrored about the first and the last row.
+  const float* mirrored_row_at(std::int64_t x, std::int64_t y) {
+    if (y < 0) y = -y;
+    if (y > ny_ - 1) y = 2 * (ny_ - 1) - y;
+    return row_at(x, y);
   }
 
  private:
@@ -39,17 +32,31 @@ class Bordered {
   std::vector<float> values_;
 };
 
-// One row of the model: `p` now, `q` before and after, `c` (velocity * step / spacing)^2.
-void advance_row(const float* __restrict p, float* __restrict q, const float* __restrict c, const float* sz,
-                 float sxy, std::ptrdiff_t X, std::ptrdiff_t Y, std::int64_t nz) {
+// The rows 1 to 4 away from a row along y, on one side.
+struct Rows {
+  const float* d1;
+  const float* d2;
+  const float* d3;
+  const float* d4;
+};
+
+Rows rows_beside(Bordered& field, std::int64_t x, std::int64_t y, std::int64_t side) {
+  return {field.mirrored_row_at(x, y + side), field.mirrored_row_at(x, y + 2 * side),
+          field.mirrored_row_at(x, y + 3 * side), field.mirrored_row_at(x, y + 4 * side)};
+}
+
+// One row of the model: `p` now, with the rows beside it, `q` before and after, `c` (velocity * step /
+// spacing)^2.
+void advance_row(const float* p, const Rows& l, const Rows& r, float* __restrict q, const float* c,
+                 const float* sz, float sxy, std::ptrdiff_t X, std::int64_t nz) {
   constexpr float c0 = 3.0f * (-205.0f / 72.0f), c1 = 8.0f / 5.0f, c2 = -1.0f / 5.0f, c3 = 8.0f / 315.0f,
                   c4 = -1.0f / 560.0f;
   for (std::int64_t z = 0; z < nz; ++z) {
     const float* o = p + z;
-    const float r1 = o[-X] + o[X] + (o[-Y] + o[Y]) + (o[-1] + o[1]);
-    const float r2 = o[-2 * X] + o[2 * X] + (o[-2 * Y] + o[2 * Y]) + (o[-2] + o[2]);
-    const float r3 = o[-3 * X] + o[3 * X] + (o[-3 * Y] + o[3 * Y]) + (o[-3] + o[3]);
-    const float r4 = o[-4 * X] + o[4 * X] + (o[-4 * Y] + o[4 * Y]) + (o[-4] + o[4]);
+    const float r1 = o[-X] + o[X] + (l.d1[z] + r.d1[z]) + (o[-1] + o[1]);
+    const float r2 = o[-2 * X] + o[2 * X] + (l.d2[z] + r.d2[z]) + (o[-2] + o[2]);
+    const float r3 = o[-3 * X] + o[3 * X] + (l.d3[z] + r.d3[z]) + (o[-3] + o[3]);
+    const float r4 = o[-4 * X] + o[4 * X] + (l.d4[z] + r.d4[z]) + (o[-4] + o[4]);
     const float laplacian = c0 * o[0] + c1 * r1 + c2 * r2 + c3 * r3 + c4 * r4;
     const float s = sxy * sz[z];
     const float after = 2.0f * o[0] - s * q[z] + c[z] * laplacian;
@@ -60,10 +67,10 @@ void advance_row(const float* __restrict p, float* __restrict q, const float* __
 void advance(const Experiment& e, Bordered& now, Bordered& next) {
   const float* c = e.courant2.data();
   for (std::int64_t x = 0; x < e.nx; ++x) {
-    now.mirror_plane(x);  // only the plane itself is asked for what lies beyond its faces
     for (std::int64_t y = 0; y < e.ny; ++y, c += e.nz) {
-      advance_row(now.row_at(x, y), next.row_at(x, y), c, e.sponge_z.data(),
-                  e.sponge_x[std::size_t(x)] * e.sponge_y[std::size_t(y)], now.plane(), now.row(), e.nz);
+      advance_row(now.row_at(x, y), rows_beside(now, x, y, -1), rows_beside(now, x, y, 1), next.row_at(x, y),
+                  c, e.sponge_z.data(), e.sponge_x[std::size_t(x)] * e.sponge_y[std::size_t(y)], now.plane(),
+                  e.nz);
     }
   }
 }

@@ -7,7 +7,6 @@
 
 #include <absl/container/btree_map.h>
 
-#include <algorithm>
 #include <boost/icl/interval_map.hpp>
 #include <cstdint>
 #include <iterator>
@@ -41,7 +40,7 @@ class Ours {
   void assign(Interval range, int value) { map_.assign(range, value); }
   template <class F>
   void query(Interval range, F f) const {
-    map_.for_each(range, [&](Interval bytes, int value) { f(bytes.begin, bytes.end, value); });
+    map_.for_each(range, f);
   }
 
  private:
@@ -68,11 +67,11 @@ class Tree {
     Index begin = range.begin;
     int value = segment->second;
     for (++segment; segment != map_.end() && segment->first < range.end; ++segment) {
-      f(begin, segment->first, value);
+      f(Interval{begin, segment->first}, value);
       begin = segment->first;
       value = segment->second;
     }
-    f(begin, range.end, value);
+    f(Interval{begin, range.end}, value);
   }
 
  private:
@@ -88,7 +87,7 @@ class Boost {
   void query(Interval range, F f) const {
     const auto found = map_.equal_range(Span::right_open(range.begin, range.end));
     for (auto i = found.first; i != found.second; ++i) {
-      f(std::max(range.begin, i->first.lower()), std::min(range.end, i->first.upper()), i->second);
+      f(range.intersect({i->first.lower(), i->first.upper()}), i->second);
     }
   }
 
@@ -112,7 +111,8 @@ class Subject {
     Index sum = 0;
     const double ns = per_operation_ns([&] {
       const Index begin = random_.below(size_ - kQueryBytes);
-      map_.query({begin, begin + kQueryBytes}, [&](Index b, Index e, int value) { sum += e - b + value; });
+      map_.query({begin, begin + kQueryBytes},
+                 [&](Interval bytes, int value) { sum += bytes.end - bytes.begin + value; });
     });
     nuna::perf::keep(sum);
     return ns;
