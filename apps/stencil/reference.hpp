@@ -8,9 +8,8 @@
 
 namespace stencil {
 
-/// Runs the experiment on the calling thread. Shares no code with the kernels: its arrays are padded on all
-/// six faces and the mirrors are copied into the padding at every step. `progress`, if set, is called after
-/// each step.
+/// Runs the experiment on the calling thread. Shares no code with the kernels. `progress`, if set, is called
+/// after each step.
 Fields run_reference(const Experiment& experiment, const std::function<void(std::int64_t)>& progress = {});
 
 /// Empty when all fields are equal bit by bit, else what differs first and how many values do.

@@ -126,8 +126,8 @@ class SegmentMap {
   }
 
  private:
-  using Starts =
-      absl::btree_map<Index, Value>;  // a segment lasts from its start to the next one's, or to size_
+  // By start: a segment lasts to the next one's, or to size_.
+  using Starts = absl::btree_map<Index, Value>;
   using Position = typename Starts::iterator;
 
   void check_inside(Interval range) const {

@@ -159,7 +159,7 @@ class NUNA_API Context {
     using Closure = detail::Closure<Kernel, typename detail::Bound<Arguments>::Stored...>;
     constexpr std::size_t kBuffers = (std::size_t{0} + ... + (detail::Bound<Arguments>::is_buffer ? 1 : 0));
     detail::LaunchArgument buffers[kBuffers + 1];
-    detail::LaunchArgument* next = buffers;
+    [[maybe_unused]] detail::LaunchArgument* next = buffers;  // unused by a launch without arguments
     (note_argument(arguments, next), ...);
     detail::LaunchRequest request;
     request.name = &name;

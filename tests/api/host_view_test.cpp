@@ -1,0 +1,277 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace nuna::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Buffer, OfNoElementsOrTooManyBytesIsRefused) {
+  Context context = Context::self();
+  EXPECT_EQ(code_of([&] { Buffer<int, 1>(context, {0}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { Buffer<int, 2>(context, {4, -1}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { Buffer<int, 2>(context, {4}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { Buffer<int, 2>(context, {Index{1} << 40, Index{1} << 40}); }), ErrorCode::invalid_argument);
+}
+
+TEST(Buffer, ReleasedTwiceOrUsedAfterwardsIsRefused) {
+  Context context = Context::self();
+  Buffer<int, 1> x(context, {10});
+  x.release();
+  EXPECT_EQ(code_of([&] { x.release(); }), ErrorCode::already_released);
+  EXPECT_EQ(code_of([&] { x.host(Access::read); }), ErrorCode::already_released);
+  EXPECT_EQ(code_of([&] { context.launch("set", {10}, block(1), SetIndex{}, write(x)); }), ErrorCode::already_released);
+}
+
+TEST(Buffer, MayBeDestroyedWhileALaunchUsesIt) {
+  Context context = Context::self(with_devices(2));
+  for (int i = 0; i < 100; ++i) {
+    Buffer<int, 1> x(context, {10'000});
+    context.launch("set", {10'000}, block(1), SetIndex{}, write(x));
+  }
+  context.wait();
+}
+
+void end_the_context_first() {
+  auto context = std::make_unique<Context>(Context::self());
+  const Buffer<int, 1> x(*context, {10});
+  context.reset();
+}
+
+TEST(ContextDeathTest, DestroyedBeforeItsBuffersStopsTheProcess) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_DEATH(end_the_context_first(), "a Context was destroyed before 1 of its buffers");
+}
+
+TEST(HostView, ShowsWhatLaunchesWroteAndLaunchesSeeWhatItWrote) {
+  for (const int devices : {1, 3}) {
+    Context context = Context::self(with_devices(devices));
+    Buffer<int, 2> x(context, {6, 5});
+    {
+      auto v = x.host(Access::write);
+      std::fill(v.begin(), v.end(), 1);
+    }
+    {
+      auto v = x.host(Box{{1, 3}, {2, 4}}, Access::write);
+      EXPECT_EQ(v.begin(), nullptr) << "not contiguous";
+      for (Index i = 1; i < 3; ++i) {
+        for (Index j = 2; j < 4; ++j) v(i, j) = 5;
+      }
+    }
+    struct Double {
+      NUNA_KERNEL void operator()(Thread t, View<int, 2> x) const { x(t.global(0), t.global(1)) *= 2; }
+    };
+    context.launch("double", {6, 5}, block(1, 1), Double{}, read_write(x));
+    auto v = x.host(Access::read);
+    for (Index i = 0; i < 6; ++i) {
+      for (Index j = 0; j < 5; ++j) {
+        EXPECT_EQ(v(i, j), i >= 1 && i < 3 && j >= 2 && j < 4 ? 10 : 2) << devices << " devices, " << i << ", " << j;
+      }
+    }
+  }
+}
+
+TEST(HostView, OutsideTheBufferOrEmptyIsRefused) {
+  Context context = Context::self();
+  Buffer<int, 2> x(context, {6, 5});
+  EXPECT_EQ(code_of([&] { x.host(Box{{0, 7}, {0, 5}}, Access::read); }), ErrorCode::out_of_bounds);
+  EXPECT_EQ(code_of([&] { x.host(Box{{3, 3}, {0, 5}}, Access::read); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { x.host(Box{{0, 6}}, Access::read); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { x.host_bytes({0, 121}, Access::read); }), ErrorCode::out_of_bounds);
+}
+
+TEST(HostView, ThatOverlapsAWritableOneIsRefused) {
+  Context context = Context::self();
+  Buffer<int, 1> x(context, {10});
+  context.fill(x, 0);
+  auto first = x.host(Box{{0, 5}}, Access::read_write);
+  std::string text;
+  EXPECT_EQ(code_of([&] { x.host(Box{{4, 8}}, Access::read); }, &text), ErrorCode::invalid_argument);
+  EXPECT_THAT(text, HasSubstr("host_view_test.cpp:"));
+  EXPECT_NO_THROW(x.host(Box{{5, 8}}, Access::read_write));
+}
+
+TEST(HostView, IsClosedByALaunchThatTouchesTheBuffer) {
+  Context context = Context::self(with_devices(2));
+  Buffer<int, 1> x(context, {4});
+  auto v = x.host(Access::write);
+  std::fill(v.begin(), v.end(), 3);
+  context.launch("add one", {4}, block(1), AddOne{}, read_write(x));
+  v.close();  // does nothing any more
+  EXPECT_EQ(x.host(Access::read)(2), 4);
+}
+
+TEST(Data, IsABarePointerUntilClose) {
+  Context context = Context::self(with_devices(2));
+  Buffer<int, 1> x(context, {100});
+  int* p = x.data();
+  for (int i = 0; i < 100; ++i) p[i] = i;
+  x.close();
+  context.launch("add one", {100}, block(1), AddOne{}, read_write(x));
+  p = x.data();
+  EXPECT_EQ(p[99], 100);
+  x.close();
+}
+
+TEST(HostViewOfSeveralRanks, MergesWhatDifferentRanksChanged) {
+  Context::in_process(3, with_devices(2), [](Context& context) {
+    Buffer<int, 1> x(context, {30});
+    context.launch("set", {30}, block(1), SetIndex{}, write(x));
+    {
+      auto v = x.host(Access::read_write);
+      for (Index i = context.rank(); i < 30; i += 3) v(i) = -static_cast<int>(i);
+    }
+    auto v = x.host(Access::read);
+    for (Index i = 0; i < 30; ++i) ASSERT_EQ(v(i), -i) << "rank " << context.rank();
+  });
+}
+
+TEST(HostViewOfSeveralRanks, RefusesDifferentValuesForOneByteAndKeepsTheLowerRanks) {
+  Context::in_process(2, with_devices(1), [](Context& context) {
+    Buffer<int, 1> x(context, {30});
+    context.fill(x, 0);
+    auto v = x.host(Access::read_write);
+    v(7) = 1 + context.rank();
+    std::string text;
+    EXPECT_EQ(code_of([&] { v.close(); }, &text), ErrorCode::conflicting_writes);
+    EXPECT_THAT(text, HasSubstr("rank 0 and rank 1"));
+    EXPECT_THAT(text, HasSubstr("elements (7)"));
+    EXPECT_EQ(x.host(Access::read)(7), 1);
+  });
+}
+
+TEST(HostViewOfSeveralRanks, RefusesAWriteViewThatRanksFilledDifferently) {
+  Context::in_process(2, with_devices(1), [](Context& context) {
+    Buffer<int, 1> x(context, {30});
+    auto v = x.host(Access::write);
+    std::fill(v.begin(), v.end(), context.rank());
+    EXPECT_EQ(code_of([&] { v.close(); }), ErrorCode::unequal_fill);
+    EXPECT_EQ(x.host(Access::read)(7), 0) << "rank 0's bytes are kept";
+  });
+}
+
+TEST(HostViewOfSeveralRanks, KeepsAnErrorOfItsDestructorForTheNextCall) {
+  Context::in_process(2, with_devices(1), [](Context& context) {
+    Buffer<int, 1> x(context, {30});
+    {
+      auto v = x.host(Access::write);
+      std::fill(v.begin(), v.end(), context.rank());
+    }
+    EXPECT_EQ(code_of([&] { x.host(Access::read); }), ErrorCode::unequal_fill);
+    EXPECT_EQ(x.host(Access::read)(0), 0);
+  });
+}
+
+TEST(HostViewOfSeveralRanks, ReadsBackToOneRankOnly) {
+  Context::in_process(3, with_devices(1), [](Context& context) {
+    Buffer<int, 1> x(context, {30});
+    context.launch("set", {30}, block(1), SetIndex{}, write(x));
+    auto v = x.host_at(1, Box{{5, 25}});
+    EXPECT_EQ(v.box().empty(), context.rank() != 1);
+    if (context.rank() == 1) {
+      EXPECT_EQ(v(24), 24);
+    }
+    EXPECT_EQ(code_of([&] { x.host_at(3, Box{{5, 25}}); }), ErrorCode::invalid_argument);
+  });
+}
+
+TEST(LocalBoxes, AreDisjointCoverTheBufferAndCanBeReadWithoutOtherRanks) {
+  std::atomic<Index> elements{0};
+  Context::in_process(3, with_devices(2), [&](Context& context) {
+    Buffer<int, 1> x(context, {31});
+    context.launch("set", {31}, block(1), SetIndex{}, write(x));
+    for (const Box& box : x.local_boxes()) {
+      elements += box.count();
+      auto v = x.host_local(box);
+      for (Index i = box[0].begin; i < box[0].end; ++i) ASSERT_EQ(v(i), i);
+    }
+    const Index foreign = context.rank() == 0 ? 30 : 0;
+    EXPECT_EQ(code_of([&] { x.host_local(Box{{foreign, foreign + 1}}); }), ErrorCode::invalid_argument);
+  });
+  EXPECT_EQ(elements.load(), 31);
+}
+
+TEST(SelfContext, IsSharedByThreads) {
+  Context context = Context::self(with_devices(2));
+  std::vector<std::thread> threads;
+  for (int n = 0; n < 4; ++n) {
+    threads.emplace_back([&context, n] {
+      Buffer<int, 1> x(context, {100});
+      context.fill(x, n);
+      for (int i = 0; i < 20; ++i) context.launch("add one", {100}, block(1), AddOne{}, read_write(x));
+      EXPECT_EQ(x.host(Access::read)(50), n + 20);
+    });
+  }
+  for (std::thread& t : threads) t.join();
+}
+
+TEST(ReplicatedContext, RefusesASecondThreadInside) {
+  Context::in_process(2, with_devices(1), [](Context& context) {
+    Buffer<int, 1> x(context, {10});
+    context.fill(x, 0);
+    std::atomic<bool> second_refused{false};
+    // an access function runs inside the launch: from there another thread tries to enter
+    const auto map = mapped([&](const Part& part, std::vector<Box>& boxes) {
+      std::thread other([&] {
+        try {
+          context.wait();
+        } catch (const Error& e) {
+          second_refused = e.code() == ErrorCode::concurrent_use;
+        }
+      });
+      other.join();
+      boxes.push_back(part.threads);
+    });
+    context.launch("add one", {10}, block(1), AddOne{}, read_write(x, map));
+    EXPECT_TRUE(second_refused.load());
+    context.wait();
+  });
+}
+
+TEST(ReplicatedContext, FindsRanksThatMakeDifferentCalls) {
+  std::string text;
+  const auto run = [&](auto call) {
+    return code_of([&] {
+      Context::in_process(2, with_devices(1), [&](Context& context) {
+        Buffer<int, 1> x(context, {10});
+        Buffer<int, 1> y(context, {10});
+        context.launch("set", {10}, block(1), SetIndex{}, write(x));
+        call(context, x, y);
+        context.launch("neighbours", {10}, block(1), Neighbours{}, read(x, halo(1)), write(y));
+        context.wait();
+      });
+    }, &text);
+  };
+  EXPECT_EQ(run([](Context& context, Buffer<int, 1>& x, Buffer<int, 1>&) {
+              if (context.rank() == 1) context.launch("add one", {10}, block(1), AddOne{}, read_write(x));
+            }),
+            ErrorCode::diverged);
+  EXPECT_THAT(text, HasSubstr("launch 'neighbours' at host_view_test.cpp:"));
+  EXPECT_EQ(run([](Context& context, Buffer<int, 1>&, Buffer<int, 1>& y) {
+              context.launch("set", context.rank() == 0 ? Domain{10} : Domain{9}, block(1), SetIndex{}, write(y));
+            }),
+            ErrorCode::diverged);
+  EXPECT_EQ(run([](Context& context, Buffer<int, 1>&, Buffer<int, 1>&) {
+              if (context.rank() == 1) throw Error(ErrorCode::input_output, "a rank that gives up");
+            }),
+            ErrorCode::input_output)
+      << "the cause, not what it caused";
+}
+
+TEST(Sum, FoldsInRankOrder) {
+  Context::in_process(3, with_devices(1), [](Context& context) {
+    EXPECT_EQ(context.sum(context.rank() + 1.0), 6.0);
+    EXPECT_EQ(context.max(context.rank() + 1.0), 3.0);
+  });
+}
+
+}  // namespace
+}  // namespace nuna::test

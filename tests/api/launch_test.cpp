@@ -1,0 +1,190 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace nuna::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<int> contents(Buffer<int, 1>& buffer) {
+  auto view = buffer.host(Access::read);
+  return {view.begin(), view.end()};
+}
+
+TEST(Launch, RunsEveryThreadOnceWhateverTheDevices) {
+  for (const int devices : {1, 2, 3}) {
+    Context context = Context::self(with_devices(devices, 2));
+    Buffer<int, 1> x(context, {1000});
+    context.fill(x, 7);
+    context.launch("add one", {1000}, block(16), AddOne{}, read_write(x));
+    EXPECT_EQ(contents(x), std::vector<int>(1000, 8)) << devices << " devices";
+  }
+}
+
+TEST(Launch, OrdersLaunchesByTheirData) {
+  Context context = Context::self(with_devices(3));
+  Buffer<int, 1> x(context, {100});
+  Buffer<int, 1> y(context, {100});
+  context.launch("set", {100}, block(1), SetIndex{}, write(x));
+  for (int i = 0; i < 50; ++i) {
+    context.launch("neighbours", {100}, block(1), Neighbours{}, read(x, halo(1)), write(y));
+    context.launch("neighbours", {100}, block(1), Neighbours{}, read(y, halo(1)), write(x));
+    context.launch("set", {100}, block(1), SetIndex{}, write(x));
+  }
+  std::vector<int> expected(100);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(contents(x), expected);
+}
+
+TEST(Launch, KeepsPlainArgumentsAsTheyWereAtTheCall) {
+  struct Set {
+    NUNA_KERNEL void operator()(Thread t, int value, View<int, 1> x, int more) const { x(t.global(0)) = value + more; }
+  };
+  Context context = Context::self(with_devices(2));
+  Buffer<int, 1> x(context, {10});
+  int value = 3;
+  context.launch("set", {10}, block(1), Set{}, value, write(x), 4);
+  value = 100;
+  EXPECT_EQ(contents(x), std::vector<int>(10, 7));
+}
+
+TEST(Launch, OverAnInteriorLeavesTheRestAsItWas) {
+  Context context = Context::self(with_devices(2));
+  Buffer<int, 1> x(context, {10});
+  context.fill(x, 1);
+  context.launch("add one", Domain(Box{{3, 6}}).within({10}), block(1), AddOne{}, read_write(x));
+  EXPECT_EQ(contents(x), (std::vector<int>{1, 1, 1, 2, 2, 2, 1, 1, 1, 1}));
+}
+
+TEST(Launch, OfMoreExplicitPartsThanBlocksIsRefused) {
+  Context context = Context::self(with_devices(4));
+  Buffer<int, 1> x(context, {3});
+  std::string text;
+  EXPECT_EQ(code_of([&] { context.launch("set", Domain({3}).along(0), block(1), SetIndex{}, write(x)); }, &text),
+            ErrorCode::too_few_blocks);
+  EXPECT_THAT(text, HasSubstr("4 devices along axis 0, but only 3 blocks"));
+}
+
+TEST(Launch, WithOverlappingWritesIsRefusedBeforeAnythingMoves) {
+  Context context = Context::self(with_devices(2));
+  Buffer<int, 1> x(context, {10});
+  context.fill(x, 1);
+  EXPECT_EQ(code_of([&] { context.launch("bad", {10}, block(1), AddOne{}, read_write(x, whole())); }),
+            ErrorCode::overlapping_writes);
+  EXPECT_EQ(contents(x), std::vector<int>(10, 1));
+}
+
+TEST(Launch, OutsideABufferIsRefused) {
+  Context context = Context::self();
+  Buffer<int, 1> x(context, {10});
+  EXPECT_EQ(code_of([&] { context.launch("bad", {11}, block(1), SetIndex{}, write(x)); }), ErrorCode::out_of_bounds);
+}
+
+TEST(Launch, OverNothingOrWithAnEmptyBlockIsRefused) {
+  Context context = Context::self();
+  Buffer<int, 1> x(context, {10});
+  EXPECT_EQ(code_of([&] { context.launch("bad", {0}, block(1), SetIndex{}, write(x)); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { context.launch("bad", {10}, block(0), SetIndex{}, write(x)); }), ErrorCode::invalid_argument);
+}
+
+TEST(Launch, WithABufferOfAnotherContextIsRefused) {
+  Context context = Context::self();
+  Context other = Context::self();
+  Buffer<int, 1> x(other, {10});
+  EXPECT_EQ(code_of([&] { context.launch("bad", {10}, block(1), SetIndex{}, write(x)); }), ErrorCode::invalid_argument);
+}
+
+TEST(KernelThatThrows, SurfacesAtTheWaitWithItsNameAndWhatItThrew) {
+  Context context = Context::self(with_devices(2));
+  Buffer<int, 1> x(context, {10});
+  context.launch("unlucky", {10}, block(1), Throws{}, write(x));
+  std::string text;
+  EXPECT_EQ(code_of([&] { context.wait(); }, &text), ErrorCode::kernel_failed);
+  EXPECT_THAT(text, HasSubstr("unlucky"));
+  EXPECT_THAT(text, HasSubstr("no luck"));
+  EXPECT_NO_THROW(context.wait()) << "a failure surfaces once at wait";
+}
+
+TEST(KernelThatThrows, SticksToWhatItWroteUntilThatIsOverwritten) {
+  Context context = Context::self(with_devices(1));
+  Buffer<int, 1> x(context, {10});
+  Buffer<int, 1> y(context, {10});
+  context.launch("unlucky", {10}, block(1), Throws{}, write(x));
+  context.launch("copy", {10}, block(1), Neighbours{}, read(x, halo(1)), write(y));
+  EXPECT_EQ(code_of([&] { y.host(Access::read); }), ErrorCode::kernel_failed) << "failed data spreads to what is made of it";
+  EXPECT_EQ(code_of([&] { x.host(Access::read); }), ErrorCode::kernel_failed);
+  EXPECT_EQ(code_of([&] { context.fence(x); }), ErrorCode::kernel_failed);
+  context.fill(x, 5);
+  EXPECT_EQ(contents(x), std::vector<int>(10, 5));
+}
+
+TEST(KernelThatThrows, ReachesTheEventAndOtherRanks) {
+  Context::in_process(2, with_devices(1), [](Context& context) {
+    Buffer<int, 1> x(context, {10});
+    Buffer<int, 1> y(context, {10});
+    context.launch("unlucky", {10}, block(1), Throws{}, write(x));  // thread 5: rank 1
+    context.launch("spread", {10}, block(1), Neighbours{}, read(x, halo(1)), write(y));
+    EXPECT_EQ(code_of([&] { y.host(Access::read); }), ErrorCode::kernel_failed) << "rank " << context.rank();
+    try {
+      context.wait();
+    } catch (const Error&) {
+    }
+  });
+}
+
+TEST(Event, WaitsForItsLaunch) {
+  Context context = Context::self();
+  Buffer<int, 1> x(context, {10});
+  const Event event = context.launch("set", {10}, block(1), SetIndex{}, write(x));
+  event.wait();
+  EXPECT_TRUE(event.done());
+  EXPECT_TRUE(Event().done());
+}
+
+TEST(Event, MayOutliveItsContext) {
+  Event event;
+  {
+    Context context = Context::self();
+    event = context.launch("nothing", {10}, block(1), Nothing{});
+  }
+  event.wait();
+  EXPECT_TRUE(event.done());
+}
+
+TEST(MemoryLimit, MovesOldBuffersOutOfADeviceAndThenRefusesWithSizes) {
+  Options options = with_devices(2);
+  options.memory_limit_bytes = 1 << 20;
+  Context context = Context::self(options);
+  const Index n = 100'000;  // 400 kB, 200 kB a device
+  std::vector<Buffer<int, 1>> buffers;
+  for (int b = 0; b < 2; ++b) {
+    buffers.emplace_back(context, Extents{n});
+    context.fill(buffers.back(), b);
+  }
+  Buffer<int, 1> large(context, {450'000});  // 900 kB a device: one of the others must go
+  context.fill(large, 9);
+  EXPECT_EQ(contents(buffers[0]), std::vector<int>(static_cast<std::size_t>(n), 0));
+  Buffer<int, 1> huge(context, {4'000'000});
+  std::string text;
+  EXPECT_EQ(code_of([&] { context.fill(huge, 1); }, &text), ErrorCode::out_of_memory);
+  EXPECT_THAT(text, HasSubstr("NUNA_MEMORY_LIMIT"));
+}
+
+TEST(Check, NothingIsLostWhenALaunchIsRefusedForWantOfMemory) {
+  Options options = with_devices(1);
+  options.memory_limit_bytes = 1 << 20;
+  Context context = Context::self(options);
+  Buffer<int, 1> x(context, {1000});
+  context.fill(x, 3);
+  Buffer<int, 1> huge(context, {4'000'000});
+  EXPECT_EQ(code_of([&] { context.fill(huge, 1); }), ErrorCode::out_of_memory);
+  EXPECT_EQ(contents(x), std::vector<int>(1000, 3));
+}
+
+}  // namespace
+}  // namespace nuna::test
