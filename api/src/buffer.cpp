@@ -22,7 +22,8 @@ base::Shape checked_shape(const Extents& extents, int dims, Index element_bytes,
   Index bytes = element_bytes;
   for (int a = 0; a < dims; ++a) {
     if (extents[a] < 1) {
-      refuse("size " + std::to_string(extents[a]) + " along axis " + std::to_string(a) + ": sizes are at least 1");
+      refuse("size " + std::to_string(extents[a]) + " along axis " + std::to_string(a) +
+             ": sizes are at least 1");
     }
     if (extents[a] > std::numeric_limits<Index>::max() / bytes) refuse("more than 2^63 bytes");
     bytes *= extents[a];
@@ -62,7 +63,8 @@ void release_quietly(const std::shared_ptr<BufferState>& state) noexcept {
 
 }  // namespace
 
-BufferHandle::BufferHandle(const Context& context, const Extents& extents, int dims, Index element_bytes, CallSite site) {
+BufferHandle::BufferHandle(const Context& context, const Extents& extents, int dims, Index element_bytes,
+                           CallSite site) {
   const std::shared_ptr<ContextState>& owner = context.state_ref();
   const base::Shape shape = checked_shape(extents, dims, element_bytes, site);
   const Inside inside(*owner, "creating a buffer", site);
@@ -115,8 +117,9 @@ void* BufferHandle::open_all(CallSite site) const {
   const Inside inside(context, "data()", site);
   execute::Buffer& buffer = state_->buffer();
   if (!buffer.instances->dense()) {
-    throw Error(ErrorCode::unsupported, "data() at " + to_string(site) + ": a buffer of " + to_string(extents()) +
-                                            " is larger than an address slot and has no plain pointer: open boxes of it");
+    throw Error(ErrorCode::unsupported,
+                "data() at " + to_string(site) + ": a buffer of " + to_string(extents()) +
+                    " is larger than an address slot and has no plain pointer: open boxes of it");
   }
   if (state_->all == nullptr || !state_->all->open) {
     state_->all = context.views().open(buffer, Box(extents()), adsm::Mode::read_write, to_string(site));
@@ -135,8 +138,9 @@ void BufferHandle::close_all(CallSite site) const {
 void* BufferHandle::address() const {
   const execute::Buffer& buffer = state_->buffer();
   if (!buffer.instances->dense()) {
-    throw Error(ErrorCode::unsupported, "a buffer of " + to_string(extents()) +
-                                            " is larger than an address slot and has no single address: use boxes");
+    throw Error(ErrorCode::unsupported,
+                "a buffer of " + to_string(extents()) +
+                    " is larger than an address slot and has no single address: use boxes");
   }
   return state_->context().runtime().slots().base(base::kHostPlace) + buffer.instances->offset();
 }

@@ -31,14 +31,16 @@ int devices_argument(int argc, char** argv) {
     char* end = nullptr;
     const long n = std::strtol(value, &end, 10);
     if (end == value || *end != '\0' || n < 1) {
-      throw Error(ErrorCode::bad_setting, std::string("--devices is \"") + value + "\": expected a whole number from 1");
+      throw Error(ErrorCode::bad_setting,
+                  std::string("--devices is \"") + value + "\": expected a whole number from 1");
     }
     return static_cast<int>(std::min<long>(n, 1 << 20));
   }
   return 0;
 }
 
-std::shared_ptr<ContextState> make_state(const detail::RankConfig& config, std::unique_ptr<cluster::Communicator> c) {
+std::shared_ptr<ContextState> make_state(const detail::RankConfig& config,
+                                         std::unique_ptr<cluster::Communicator> c) {
   return std::make_shared<ContextState>(std::make_shared<detail::RankRuntime>(config, std::move(c)));
 }
 
@@ -99,8 +101,8 @@ Context Context::self(Options options) {
 void Context::in_process(int ranks, const Options& options, const std::function<void(Context&)>& body) {
   constexpr int kMost = 1024;
   if (ranks < 1 || ranks > kMost) {
-    throw Error(ErrorCode::invalid_argument,
-                "an in-process cluster of " + std::to_string(ranks) + " ranks: expected 1 to " + std::to_string(kMost));
+    throw Error(ErrorCode::invalid_argument, "an in-process cluster of " + std::to_string(ranks) +
+                                                 " ranks: expected 1 to " + std::to_string(kMost));
   }
   const detail::RankConfig config = detail::configure(options, ranks);
   const auto stall = base::Settings::from_environment().seconds("NUNA_STALL", cluster::kDefaultStall);
@@ -129,14 +131,19 @@ void Context::fence_buffer(const detail::BufferHandle& buffer, CallSite site) {
   state_->program().fence(buffer.state()->buffer());
 }
 
-double Context::sum(double value, const char* file, int line) { return fold(*this, value, false, "sum", {file, line}); }
-double Context::max(double value, const char* file, int line) { return fold(*this, value, true, "max", {file, line}); }
+double Context::sum(double value, const char* file, int line) {
+  return fold(*this, value, false, "sum", {file, line});
+}
+double Context::max(double value, const char* file, int line) {
+  return fold(*this, value, true, "max", {file, line});
+}
 
 std::string Context::stats() const {
   const detail::RankRuntime& runtime = state_->runtime();
   const trace::StatsSnapshot s = state_->runtime().stats().snapshot();
   const double busy = static_cast<double>(runtime.age().count()) * runtime.config().devices;
-  std::string json = "{\"transfer_share\":" + std::to_string(static_cast<double>(s.spent_ns(trace::Phase::transfer)) / busy) +
+  std::string json = "{\"transfer_share\":" +
+                     std::to_string(static_cast<double>(s.spent_ns(trace::Phase::transfer)) / busy) +
                      ",\"bytes_by_route\":{";
   for (int r = 0; r < trace::kRoutes; ++r) {
     const auto route = static_cast<trace::Route>(r);
@@ -163,8 +170,9 @@ Event launch(ContextState& context, const LaunchRequest& request) {
     const LaunchArgument& argument = request.arguments[a];
     BufferState& state = *argument.buffer->state();
     if (&state.context() != &context) {
-      throw Error(ErrorCode::invalid_argument, "launch '" + std::string(launch.name) + "' at " + site + ": buffer argument " +
-                                                   std::to_string(a) + " belongs to another Context");
+      throw Error(ErrorCode::invalid_argument, "launch '" + std::string(launch.name) + "' at " + site +
+                                                   ": buffer argument " + std::to_string(a) +
+                                                   " belongs to another Context");
     }
     launch.uses.push_back({&state.buffer(), *argument.map, argument.reads, argument.writes, argument.may});
   }

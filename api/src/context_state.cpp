@@ -14,8 +14,9 @@ std::string to_string(CallSite site) {
 
 Inside::Inside(ContextState& context, const char* what, CallSite site) : context_(context) {
   if (context.ended.load()) {
-    throw Error(ErrorCode::invalid_argument, std::string(what) + " at " + to_string(site) +
-                                                 ": the Context has ended; keep it alive longer than its buffers and views");
+    throw Error(ErrorCode::invalid_argument,
+                std::string(what) + " at " + to_string(site) +
+                    ": the Context has ended; keep it alive longer than its buffers and views");
   }
   if (context.runtime().ranks() == 1) {
     context.mutex_.lock();
@@ -26,9 +27,10 @@ Inside::Inside(ContextState& context, const char* what, CallSite site) : context
     return;
   }
   if (context.busy_.exchange(true)) {
-    throw Error(ErrorCode::concurrent_use,
-                std::string(what) + " at " + to_string(site) +
-                    ": another thread is inside this Context of several ranks; call it from one thread at a time");
+    throw Error(
+        ErrorCode::concurrent_use,
+        std::string(what) + " at " + to_string(site) +
+            ": another thread is inside this Context of several ranks; call it from one thread at a time");
   }
   context.owner_.store(std::this_thread::get_id());
 }
@@ -55,7 +57,8 @@ execute::Buffer& BufferState::buffer() const {
   return *buffer_;
 }
 
-ViewState::ViewState(std::shared_ptr<ContextState> context, std::shared_ptr<adsm::HostView> view, CallSite site)
+ViewState::ViewState(std::shared_ptr<ContextState> context, std::shared_ptr<adsm::HostView> view,
+                     CallSite site)
     : context_(std::move(context)), view_(std::move(view)), site_(site) {
   box_ = Box{Interval{0, 0}};
   if (view_ == nullptr) return;
@@ -91,18 +94,21 @@ Resolved resolve(ContextState& context, const void* pointer, Index bytes, const 
   const auto found = address::Window::of_process().find(pointer);
   if (!found) return {};
   if (found->owner != &context.runtime()) {
-    throw Error(ErrorCode::not_nuna_pointer, std::string(what) + " belongs to a buffer of another Context or rank: copy "
+    throw Error(ErrorCode::not_nuna_pointer, std::string(what) +
+                                                 " belongs to a buffer of another Context or rank: copy "
                                                  "through host memory");
   }
   execute::Buffer* buffer = context.program().find(found->offset);
   if (buffer == nullptr) {
-    throw Error(ErrorCode::not_nuna_pointer,
-                std::string(what) + " lies in Nuna's address range but in no buffer: was the buffer released?");
+    throw Error(
+        ErrorCode::not_nuna_pointer,
+        std::string(what) + " lies in Nuna's address range but in no buffer: was the buffer released?");
   }
   const Index offset = found->offset - buffer->instances->offset();
   if (offset + bytes > buffer->shape().bytes()) {
-    throw Error(ErrorCode::out_of_bounds, std::string(what) + ": " + std::to_string(bytes) + " bytes from offset " +
-                                              std::to_string(offset) + " leave the buffer of " +
+    throw Error(ErrorCode::out_of_bounds, std::string(what) + ": " + std::to_string(bytes) +
+                                              " bytes from offset " + std::to_string(offset) +
+                                              " leave the buffer of " +
                                               std::to_string(buffer->shape().bytes()) + " bytes");
   }
   return {buffer, offset};

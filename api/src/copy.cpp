@@ -44,7 +44,8 @@ Axes long_axes(const Box& box) {
 
 AccessMap map_of(const Box& box, const Axes& axes) {
   std::array<AxisRule, kMaxDims> rules{};
-  for (int a = 0; a < kMaxDims; ++a) rules[static_cast<std::size_t>(a)] = AxisRule{AxisRule::kFixed, 1, box[a].begin};
+  for (int a = 0; a < kMaxDims; ++a)
+    rules[static_cast<std::size_t>(a)] = AxisRule{AxisRule::kFixed, 1, box[a].begin};
   for (int x = 0; x < axes.count; ++x) {
     const int a = axes.axis[static_cast<std::size_t>(x)];
     rules[static_cast<std::size_t>(a)] = AxisRule{x, 1, box[a].begin};
@@ -55,7 +56,8 @@ AccessMap map_of(const Box& box, const Axes& axes) {
 Domain domain_of(const Axes& axes) {
   Extents extents;
   extents.dims = axes.count;
-  for (int x = 0; x < axes.count; ++x) extents.size[static_cast<std::size_t>(x)] = axes.size[static_cast<std::size_t>(x)];
+  for (int x = 0; x < axes.count; ++x)
+    extents.size[static_cast<std::size_t>(x)] = axes.size[static_cast<std::size_t>(x)];
   return Domain(extents);
 }
 
@@ -67,7 +69,8 @@ struct Side {
   Side(const Box& box, const Axes& axes) : axis(axes.axis), first{box[0].begin, box[1].begin, box[2].begin} {}
   char* at(const InstanceView& view, Index i, Index j, Index k, int dims) const {
     char* p = view.origin;
-    for (int a = 0; a < kMaxDims; ++a) p += first[static_cast<std::size_t>(a)] * view.stride_bytes[static_cast<std::size_t>(a)];
+    for (int a = 0; a < kMaxDims; ++a)
+      p += first[static_cast<std::size_t>(a)] * view.stride_bytes[static_cast<std::size_t>(a)];
     const std::array<Index, kMaxDims> t{i, j, k};
     for (int x = 0; x < dims; ++x) p += t[static_cast<std::size_t>(x)] * stride(view, x);
     return p;
@@ -110,7 +113,8 @@ struct CopyKernel {
         std::memcpy(to, from, static_cast<std::size_t>(count * element));
         return;
       }
-      for (Index n = 0; n < count; ++n) std::memcpy(to + n * to_stride, from + n * from_stride, self.element_bytes);
+      for (Index n = 0; n < count; ++n)
+        std::memcpy(to + n * to_stride, from + n * from_stride, self.element_bytes);
     });
   }
 };
@@ -123,7 +127,8 @@ struct FillKernel {
     const auto& self = *static_cast<const FillKernel*>(closure);
     const Index stride = self.to.stride(views[0], threads.dims - 1);
     const std::size_t size = self.value.size();
-    const bool one_byte = std::all_of(self.value.begin(), self.value.end(), [&](char c) { return c == self.value[0]; });
+    const bool one_byte =
+        std::all_of(self.value.begin(), self.value.end(), [&](char c) { return c == self.value[0]; });
     for_each_run(threads, [&](Index i, Index j, Index k, Index count) {
       char* to = self.to.at(views[0], i, j, k, threads.dims);
       if (one_byte && stride == static_cast<Index>(size)) {
@@ -139,12 +144,13 @@ struct FillKernel {
   throw Error(ErrorCode::invalid_argument, "copy at " + to_string(site) + ": " + why);
 }
 
-Event launch_copy(ContextState& context, execute::Buffer& to, const Box& to_box, execute::Buffer& from, const Box& from_box,
-                  CallSite site) {
+Event launch_copy(ContextState& context, execute::Buffer& to, const Box& to_box, execute::Buffer& from,
+                  const Box& from_box, CallSite site) {
   const Axes to_axes = long_axes(to_box);
   const Axes from_axes = long_axes(from_box);
   if (to_axes.count != from_axes.count || to_axes.size != from_axes.size) {
-    refuse(site, "from a box " + to_string(from_box) + " to a box " + to_string(to_box) + ": their sizes differ");
+    refuse(site,
+           "from a box " + to_string(from_box) + " to a box " + to_string(to_box) + ": their sizes differ");
   }
   execute::Launch launch;
   const std::string where = to_string(site);
@@ -163,7 +169,8 @@ Event launch_copy(ContextState& context, execute::Buffer& to, const Box& to_box,
 void check_box(const execute::Buffer& buffer, const Box& box, CallSite site) {
   const Extents& extents = buffer.shape().extents;
   if (box.dims != extents.dims || box.empty()) {
-    refuse(site, "the box " + to_string(box) + " of a buffer of " + to_string(extents) + " is empty or has other axes");
+    refuse(site, "the box " + to_string(box) + " of a buffer of " + to_string(extents) +
+                     " is empty or has other axes");
   }
   if (!Box(extents).contains(box)) {
     throw Error(ErrorCode::out_of_bounds, "copy at " + to_string(site) + ": the box " + to_string(box) +
@@ -189,17 +196,19 @@ struct Rows {
 };
 
 Rows rows_of(const Extents& e, Index row_pitch, Index plane_pitch, CallSite site) {
-  if (e.dims < 1 || e.dims > kMaxDims) refuse(site, "the extents are {bytes}, {rows, bytes} or {planes, rows, bytes}");
+  if (e.dims < 1 || e.dims > kMaxDims)
+    refuse(site, "the extents are {bytes}, {rows, bytes} or {planes, rows, bytes}");
   Rows r;
   r.bytes = e[e.dims - 1];
   r.rows = e.dims >= 2 ? e[e.dims - 2] : 1;
   r.planes = e.dims == 3 ? e[0] : 1;
-  if (r.bytes < 1 || r.rows < 1 || r.planes < 1) refuse(site, "the box of " + to_string(e) + " bytes is empty");
+  if (r.bytes < 1 || r.rows < 1 || r.planes < 1)
+    refuse(site, "the box of " + to_string(e) + " bytes is empty");
   r.row_pitch = e.dims >= 2 ? row_pitch : r.bytes;
   r.plane_pitch = e.dims == 3 ? plane_pitch : r.rows * r.row_pitch;
   if (r.row_pitch < r.bytes || r.plane_pitch < (r.rows - 1) * r.row_pitch + r.bytes) {
-    refuse(site, "rows of " + std::to_string(r.bytes) + " bytes overlap at a pitch of " + std::to_string(r.row_pitch) +
-                     " and a plane pitch of " + std::to_string(r.plane_pitch));
+    refuse(site, "rows of " + std::to_string(r.bytes) + " bytes overlap at a pitch of " +
+                     std::to_string(r.row_pitch) + " and a plane pitch of " + std::to_string(r.plane_pitch));
   }
   return r;
 }
@@ -232,10 +241,12 @@ std::optional<Box> box_of(const execute::Buffer& buffer, Index offset, const Row
 // A side of a copy that goes through the host: its bytes by plain pointer while it lives.
 class HostSide {
  public:
-  HostSide(ContextState& context, const Resolved& where, const void* pointer, Interval bytes, adsm::Mode mode, CallSite site)
+  HostSide(ContextState& context, const Resolved& where, const void* pointer, Interval bytes, adsm::Mode mode,
+           CallSite site)
       : context_(context), site_(to_string(site)), pointer_(static_cast<char*>(const_cast<void*>(pointer))) {
     if (where.buffer == nullptr) return;
-    view_ = context.views().open_bytes(*where.buffer, {where.offset + bytes.begin, where.offset + bytes.end}, mode, site_);
+    view_ = context.views().open_bytes(*where.buffer, {where.offset + bytes.begin, where.offset + bytes.end},
+                                       mode, site_);
     pointer_ = context.views().instance(*view_).origin + where.offset;
   }
   ~HostSide() {
@@ -255,8 +266,8 @@ class HostSide {
   std::shared_ptr<adsm::HostView> view_;
 };
 
-void copy_through_host(ContextState& context, const Resolved& to, void* to_pointer, const Rows& to_rows, const Resolved& from,
-                       const void* from_pointer, const Rows& from_rows, CallSite site) {
+void copy_through_host(ContextState& context, const Resolved& to, void* to_pointer, const Rows& to_rows,
+                       const Resolved& from, const void* from_pointer, const Rows& from_rows, CallSite site) {
   std::vector<char> packed(static_cast<std::size_t>(to_rows.planes * to_rows.rows * to_rows.bytes));
   {
     HostSide source(context, from, from_pointer, {0, from_rows.span()}, adsm::Mode::read, site);
@@ -268,7 +279,8 @@ void copy_through_host(ContextState& context, const Resolved& to, void* to_point
     source.close();
   }
   const bool gaps = to_rows.span() != static_cast<Index>(packed.size());
-  HostSide target(context, to, to_pointer, {0, to_rows.span()}, gaps ? adsm::Mode::read_write : adsm::Mode::write, site);
+  HostSide target(context, to, to_pointer, {0, to_rows.span()},
+                  gaps ? adsm::Mode::read_write : adsm::Mode::write, site);
   const char* next = packed.data();
   to_rows.for_each([&](Index at) {
     std::memcpy(target.bytes() + at, next, static_cast<std::size_t>(to_rows.bytes));
@@ -279,7 +291,8 @@ void copy_through_host(ContextState& context, const Resolved& to, void* to_point
 
 }  // namespace
 
-void Context::copy(const Pitched& to, const ConstPitched& from, const Extents& bytes, const char* file, int line) {
+void Context::copy(const Pitched& to, const ConstPitched& from, const Extents& bytes, const char* file,
+                   int line) {
   const CallSite site{file, line};
   const Inside inside(*state_, "copy", site);
   const Rows to_rows = rows_of(bytes, to.row_bytes, to.plane_bytes, site);
@@ -289,9 +302,10 @@ void Context::copy(const Pitched& to, const ConstPitched& from, const Extents& b
   if (target.buffer == nullptr && source.buffer == nullptr) {
     for (Index p = 0; p < to_rows.planes; ++p) {
       for (Index r = 0; r < to_rows.rows; ++r) {
-        std::memmove(static_cast<char*>(to.pointer) + p * to_rows.plane_pitch + r * to_rows.row_pitch,
-                     static_cast<const char*>(from.pointer) + p * from_rows.plane_pitch + r * from_rows.row_pitch,
-                     static_cast<std::size_t>(to_rows.bytes));
+        std::memmove(
+            static_cast<char*>(to.pointer) + p * to_rows.plane_pitch + r * to_rows.row_pitch,
+            static_cast<const char*>(from.pointer) + p * from_rows.plane_pitch + r * from_rows.row_pitch,
+            static_cast<std::size_t>(to_rows.bytes));
       }
     }
     return;
@@ -329,7 +343,8 @@ Event Context::copy_boxes(const detail::BufferHandle& to, const Box& to_box, con
   }
   // boxes of one buffer that overlap: the old contents go aside first
   execute::Buffer& aside = state_->program().create(
-      {Extents{from_box[0].size(), from_box[1].size(), from_box[2].size()}, source.shape().element_bytes}, to_string(site));
+      {Extents{from_box[0].size(), from_box[1].size(), from_box[2].size()}, source.shape().element_bytes},
+      to_string(site));
   const Box whole(aside.shape().extents);
   launch_copy(*state_, aside, whole, source, from_box, site);
   Event done = launch_copy(*state_, target, to_box, aside, whole, site);
@@ -337,8 +352,8 @@ Event Context::copy_boxes(const detail::BufferHandle& to, const Box& to_box, con
   return done;
 }
 
-Event Context::fill_box(const detail::BufferHandle& buffer, const Box& box, const void* value, std::size_t bytes,
-                        CallSite site) {
+Event Context::fill_box(const detail::BufferHandle& buffer, const Box& box, const void* value,
+                        std::size_t bytes, CallSite site) {
   const Inside inside(*state_, "fill", site);
   execute::Buffer& target = buffer.state()->buffer();
   check_box(target, box, site);
@@ -350,7 +365,8 @@ Event Context::fill_box(const detail::BufferHandle& buffer, const Box& box, cons
   launch.domain = domain_of(axes);
   launch.run = &FillKernel::run;
   const char* first = static_cast<const char*>(value);
-  launch.closure = std::make_shared<const FillKernel>(FillKernel{Side(box, axes), std::vector<char>(first, first + bytes)});
+  launch.closure = std::make_shared<const FillKernel>(
+      FillKernel{Side(box, axes), std::vector<char>(first, first + bytes)});
   launch.uses.push_back({&target, map_of(box, axes), false, true, false});
   return detail::launch_internal(*state_, launch);
 }

@@ -46,11 +46,13 @@ RankConfig configure(const Options& options, int ranks_in_process) {
   constexpr int kMostThreads = 4096;
   RankConfig c;
   c.ranks_in_process = ranks_in_process;
-  c.devices = static_cast<int>(
-      whole_number("the number of devices", options.devices, settings.integer("NUNA_DEVICES", 1, 1, kMostDevices), kMostDevices));
+  c.devices =
+      static_cast<int>(whole_number("the number of devices", options.devices,
+                                    settings.integer("NUNA_DEVICES", 1, 1, kMostDevices), kMostDevices));
   const int share = std::max(1, allowed_cores() / (c.devices * ranks_in_process));
-  c.threads_per_device = static_cast<int>(whole_number("the number of threads per device", options.threads_per_device,
-                                                       settings.integer("NUNA_THREADS", share, 1, kMostThreads), kMostThreads));
+  c.threads_per_device =
+      static_cast<int>(whole_number("the number of threads per device", options.threads_per_device,
+                                    settings.integer("NUNA_THREADS", share, 1, kMostThreads), kMostThreads));
   c.memory_limit_bytes = options.memory_limit_bytes;
   if (c.memory_limit_bytes == 0) {
     const auto whole = static_cast<std::int64_t>(host().memory_bytes);
@@ -74,7 +76,8 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
           {this, config.devices > 1 ? config.devices : 0, config.ranks_in_process})),
       arena_(slots_.slot_bytes()) {
   const bool shared = config_.devices == 1;
-  devices_.push_back(make_device(base::kHostPlace, shared ? "host:0" : "host", shared ? config_.threads_per_device : 1));
+  devices_.push_back(
+      make_device(base::kHostPlace, shared ? "host:0" : "host", shared ? config_.threads_per_device : 1));
   for (int d = 0; d < config_.devices && !shared; ++d) {
     devices_.push_back(make_device({d + 1}, "host:" + std::to_string(d), config_.threads_per_device));
   }
@@ -83,13 +86,15 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
 
   static std::atomic<std::uint64_t> next_context{1};
   if (ranks() > 1) {
-    wire_ = std::make_unique<execute::Wire>(*communicator_, bell_, stats_, recorder_.get(), next_context.fetch_add(1));
+    wire_ = std::make_unique<execute::Wire>(*communicator_, bell_, stats_, recorder_.get(),
+                                            next_context.fetch_add(1));
   }
   if (config_.dry_run) {
     executor_ = std::make_unique<execute::DryRun>(
         rank(), [](const std::string& lines) { std::fputs(lines.c_str(), stdout); });
   } else {
-    executor_ = std::make_unique<execute::Live>(execute::LiveConfig{config_.ahead, config_.poison}, places_, wire_.get(), stats_);
+    executor_ = std::make_unique<execute::Live>(execute::LiveConfig{config_.ahead, config_.poison}, places_,
+                                                wire_.get(), stats_);
   }
   execute::ProgramConfig program;
   program.team = {ranks(), config_.devices};
@@ -97,11 +102,13 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
   program.poison = config_.poison;
   program.check = config_.check;
   program.dense_limit = slots_.slot_bytes() / 2;
-  program_ = std::make_unique<execute::Program>(program, places_, arena_, *communicator_, *executor_, stats_, recorder_.get());
+  program_ = std::make_unique<execute::Program>(program, places_, arena_, *communicator_, *executor_, stats_,
+                                                recorder_.get());
   views_ = std::make_unique<adsm::HostViews>(*program_);
 }
 
-std::unique_ptr<device::Device> RankRuntime::make_device(base::PlaceId place, const std::string& name, int threads) {
+std::unique_ptr<device::Device> RankRuntime::make_device(base::PlaceId place, const std::string& name,
+                                                         int threads) {
   device::HostDeviceConfig d;
   d.name = ranks() > 1 ? "rank " + std::to_string(rank().value) + " " + name : name;
   d.threads = threads;

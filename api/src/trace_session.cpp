@@ -40,7 +40,8 @@ void write_trace() noexcept {
     if (s.recorder == nullptr) return;
     trace::write_chrome_trace(s.recorder->collect(), s.path);
     if (s.recorder->dropped() > 0) {
-      base::warn_once("trace dropped", "the trace lacks " + std::to_string(s.recorder->dropped()) + " events beyond its memory");
+      base::warn_once("trace dropped", "the trace lacks " + std::to_string(s.recorder->dropped()) +
+                                           " events beyond its memory");
     }
   } catch (const std::exception& e) {
     base::log(base::LogLevel::warn, "trace", std::nullopt, e.what());

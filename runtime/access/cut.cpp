@@ -7,8 +7,8 @@
 
 namespace nuna::access {
 
-Cut::Cut(const Box& domain, const Extents& block, std::array<std::vector<Index>, kMaxDims> bounds, int first_rank,
-         int parts_per_rank)
+Cut::Cut(const Box& domain, const Extents& block, std::array<std::vector<Index>, kMaxDims> bounds,
+         int first_rank, int parts_per_rank)
     : domain_(domain),
       block_(block),
       bounds_(std::move(bounds)),
@@ -49,8 +49,8 @@ Part Cut::describe(int part) const {
     const Index size = std::max<Index>(block_[a], 1);
     const Index origin = bounds_[static_cast<std::size_t>(a)].front();
     const Interval t = p.threads[a];
-    p.blocks[a] = t.empty() ? Interval{0, 0}
-                            : Interval{(t.begin - origin) / size, (t.end - 1 - origin) / size + 1};
+    p.blocks[a] =
+        t.empty() ? Interval{0, 0} : Interval{(t.begin - origin) / size, (t.end - 1 - origin) / size + 1};
   }
   return p;
 }
@@ -61,8 +61,8 @@ Range Cut::parts_of(base::RankId rank) const {
 }
 
 bool operator==(const Cut& a, const Cut& b) {
-  return a.domain_ == b.domain_ && a.block_ == b.block_ && a.bounds_ == b.bounds_ && a.first_rank_ == b.first_rank_ &&
-         a.parts_per_rank_ == b.parts_per_rank_;
+  return a.domain_ == b.domain_ && a.block_ == b.block_ && a.bounds_ == b.bounds_ &&
+         a.first_rank_ == b.first_rank_ && a.parts_per_rank_ == b.parts_per_rank_;
 }
 
 Cut one_part_per_rank(int ranks) {

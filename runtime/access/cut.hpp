@@ -36,8 +36,8 @@ class Cut {
  public:
   /// `bounds[a]` holds parts + 1 ascending thread indices per axis, from the frame's first to its end. `domain` is
   /// the box of threads that run; parts that it does not meet are empty.
-  Cut(const Box& domain, const Extents& block, std::array<std::vector<Index>, kMaxDims> bounds, int first_rank,
-      int parts_per_rank);
+  Cut(const Box& domain, const Extents& block, std::array<std::vector<Index>, kMaxDims> bounds,
+      int first_rank, int parts_per_rank);
 
   int dims() const { return domain_.dims; }
   int parts() const { return parts_[0] * parts_[1] * parts_[2]; }
@@ -50,7 +50,8 @@ class Cut {
   /// Threads of part-index `i` along `axis`, clipped to the domain; may be empty.
   Interval threads_along(int axis, int i) const {
     const auto& b = bounds_[static_cast<std::size_t>(axis)];
-    return Interval{b[static_cast<std::size_t>(i)], b[static_cast<std::size_t>(i) + 1]}.intersect(domain_[axis]);
+    return Interval{b[static_cast<std::size_t>(i)], b[static_cast<std::size_t>(i) + 1]}.intersect(
+        domain_[axis]);
   }
   /// The part-indices along `axis` that have threads.
   Range busy_along(int axis) const { return busy_[static_cast<std::size_t>(axis)]; }

@@ -41,9 +41,9 @@ base::BoxList function_boxes(const AccessMap& map, const base::Shape& shape, con
   for (const Box& e : elements) {
     if (e.empty()) continue;
     if (!Box(shape.extents).contains(e)) {
-      throw Error(ErrorCode::out_of_bounds, "the access function of a part with threads " + to_string(part.threads) +
-                                                " gives " + to_string(e) + ", outside the buffer of " +
-                                                to_string(shape.extents) + ": clip it");
+      throw Error(ErrorCode::out_of_bounds,
+                  "the access function of a part with threads " + to_string(part.threads) + " gives " +
+                      to_string(e) + ", outside the buffer of " + to_string(shape.extents) + ": clip it");
     }
     boxes.push_back(shape.of(e));
   }
@@ -65,7 +65,7 @@ void check_inside(const AccessMap& map, const base::Shape& shape, const Box& dom
              "a tile is at least 1 and a halo at least 0 (axis " + std::to_string(b) + ")");
     }
     const Interval c = rule.from == AxisRule::kFixed ? Interval{rule.offset, rule.offset + rule.tile}
-                                                    : core(rule, domain[rule.from]);
+                                                     : core(rule, domain[rule.from]);
     if (c.begin < 0 || c.end > shape.extents[b]) {
       refuse(ErrorCode::out_of_bounds, what,
              "touches [" + std::to_string(c.begin) + ", " + std::to_string(c.end) + ") along axis " +

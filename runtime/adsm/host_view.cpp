@@ -47,10 +47,12 @@ base::BoxList HostViews::boxes(const HostView& view) const {
 void HostViews::check_box(const execute::Buffer& buffer, const Box& elements) const {
   const Extents& extents = buffer.shape().extents;
   if (elements.dims != extents.dims) {
-    throw Error(ErrorCode::invalid_argument, "a host view with " + std::to_string(elements.dims) + " axes of a buffer with " +
-                                                 std::to_string(extents.dims) + ": give one interval per axis");
+    throw Error(ErrorCode::invalid_argument, "a host view with " + std::to_string(elements.dims) +
+                                                 " axes of a buffer with " + std::to_string(extents.dims) +
+                                                 ": give one interval per axis");
   }
-  if (elements.empty()) throw Error(ErrorCode::invalid_argument, "a host view of " + to_string(elements) + " is empty");
+  if (elements.empty())
+    throw Error(ErrorCode::invalid_argument, "a host view of " + to_string(elements) + " is empty");
   if (!Box(extents).contains(elements)) {
     throw Error(ErrorCode::out_of_bounds,
                 "a host view of " + to_string(elements) + " leaves the buffer of " + to_string(extents));
@@ -66,7 +68,8 @@ void HostViews::check_free(const HostView& wanted) const {
       for (const ByteBox& b : boxes(wanted)) {
         if (!a.overlaps(b)) continue;
         throw Error(ErrorCode::invalid_argument,
-                    "the host view at " + wanted.site + " overlaps the one that was opened at " + other->site +
+                    "the host view at " + wanted.site + " overlaps the one that was opened at " +
+                        other->site +
                         " and is still open: close it first (only views that read may overlap)");
       }
     }
@@ -78,27 +81,32 @@ std::shared_ptr<HostView> HostViews::add(HostView view) {
   return open_.back();
 }
 
-std::shared_ptr<HostView> HostViews::open(execute::Buffer& buffer, const Box& elements, Mode mode, std::string_view site) {
+std::shared_ptr<HostView> HostViews::open(execute::Buffer& buffer, const Box& elements, Mode mode,
+                                          std::string_view site) {
   rethrow_kept(buffer);
   check_box(buffer, elements);
   HostView view{&buffer, mode, elements, std::nullopt, std::string(site), {}, true};
   check_free(view);
   if (mode != Mode::write) program_.fetch(buffer, elements, std::nullopt, mode == Mode::read_write, site);
-  if (mode == Mode::write) program_.count_call("host view for writing", site, static_cast<std::uint64_t>(elements.count()));
+  if (mode == Mode::write)
+    program_.count_call("host view for writing", site, static_cast<std::uint64_t>(elements.count()));
   begin(view);
   return add(std::move(view));
 }
 
-std::shared_ptr<HostView> HostViews::open_bytes(execute::Buffer& buffer, Interval bytes, Mode mode, std::string_view site) {
+std::shared_ptr<HostView> HostViews::open_bytes(execute::Buffer& buffer, Interval bytes, Mode mode,
+                                                std::string_view site) {
   rethrow_kept(buffer);
   if (bytes.empty() || bytes.begin < 0 || bytes.end > buffer.shape().bytes()) {
-    throw Error(ErrorCode::out_of_bounds, "bytes [" + std::to_string(bytes.begin) + ", " + std::to_string(bytes.end) +
+    throw Error(ErrorCode::out_of_bounds, "bytes [" + std::to_string(bytes.begin) + ", " +
+                                              std::to_string(bytes.end) +
                                               ") are not a range inside the buffer's " +
                                               std::to_string(buffer.shape().bytes()) + " bytes");
   }
   if (!buffer.instances->dense()) {
-    throw Error(ErrorCode::unsupported, "a buffer of " + std::to_string(buffer.shape().bytes()) +
-                                            " bytes is larger than an address slot and is not stored densely: open boxes of it");
+    throw Error(ErrorCode::unsupported,
+                "a buffer of " + std::to_string(buffer.shape().bytes()) +
+                    " bytes is larger than an address slot and is not stored densely: open boxes of it");
   }
   HostView view{&buffer, mode, {}, bytes, std::string(site), {}, true};
   check_free(view);
@@ -116,8 +124,8 @@ std::shared_ptr<HostView> HostViews::open_at(execute::Buffer& buffer, base::Rank
   rethrow_kept(buffer);
   check_box(buffer, elements);
   if (rank.value < 0 || rank.value >= program_.config().team.ranks) {
-    throw Error(ErrorCode::invalid_argument, "host_at: there is no rank " + std::to_string(rank.value) + " among " +
-                                                 std::to_string(program_.config().team.ranks));
+    throw Error(ErrorCode::invalid_argument, "host_at: there is no rank " + std::to_string(rank.value) +
+                                                 " among " + std::to_string(program_.config().team.ranks));
   }
   HostView view{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}, true};
   if (rank == program_.config().rank) check_free(view);
@@ -125,7 +133,8 @@ std::shared_ptr<HostView> HostViews::open_at(execute::Buffer& buffer, base::Rank
   return rank == program_.config().rank ? add(std::move(view)) : nullptr;
 }
 
-std::shared_ptr<HostView> HostViews::open_local(execute::Buffer& buffer, const Box& elements, std::string_view site) {
+std::shared_ptr<HostView> HostViews::open_local(execute::Buffer& buffer, const Box& elements,
+                                                std::string_view site) {
   rethrow_kept(buffer);
   check_box(buffer, elements);
   HostView view{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}, true};
@@ -222,8 +231,9 @@ void HostViews::finish_read_write(HostView& view, std::string_view site) {
   if (!conflict) return;
   throw Error(ErrorCode::conflicting_writes,
               "rank " + std::to_string(conflict->rank_a) + " and rank " + std::to_string(conflict->rank_b) +
-                  " changed " + range_text(view, conflict->bytes) + " to different values through the view opened at " +
-                  view.site + ": let one rank write each byte (the lower rank's value is kept)");
+                  " changed " + range_text(view, conflict->bytes) +
+                  " to different values through the view opened at " + view.site +
+                  ": let one rank write each byte (the lower rank's value is kept)");
 }
 
 void HostViews::close(HostView& view, std::string_view site) {
@@ -261,7 +271,8 @@ void HostViews::forget(execute::Buffer& buffer) {
 }
 
 void HostViews::rethrow_kept(const execute::Buffer& buffer) {
-  const auto kept = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) { return k.buffer == buffer.number; });
+  const auto kept =
+      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) { return k.buffer == buffer.number; });
   if (kept == kept_.end()) return;
   const std::exception_ptr failure = kept->failure;
   kept_.erase(kept);

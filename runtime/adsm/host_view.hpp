@@ -30,7 +30,7 @@ struct HostView {
   Box elements;                   ///< of box views
   std::optional<Interval> bytes;  ///< of byte views: dense bytes of the buffer
   std::string site;
-  std::vector<std::byte> twin;    ///< packed bytes at the opening
+  std::vector<std::byte> twin;  ///< packed bytes at the opening
   bool open = true;
 };
 
@@ -40,11 +40,14 @@ class HostViews {
 
   /// Opens a box on every rank. Throws Error (invalid_argument, out_of_bounds) for a box that is none, or that overlaps
   /// an open view when one of the two writes; and the failure of what should have produced the bytes.
-  std::shared_ptr<HostView> open(execute::Buffer& buffer, const Box& elements, Mode mode, std::string_view site);
+  std::shared_ptr<HostView> open(execute::Buffer& buffer, const Box& elements, Mode mode,
+                                 std::string_view site);
   /// Opens dense bytes [begin, end), at any byte boundary. Of a dense buffer.
-  std::shared_ptr<HostView> open_bytes(execute::Buffer& buffer, Interval bytes, Mode mode, std::string_view site);
+  std::shared_ptr<HostView> open_bytes(execute::Buffer& buffer, Interval bytes, Mode mode,
+                                       std::string_view site);
   /// Opens a box for reading on one rank; null on the others.
-  std::shared_ptr<HostView> open_at(execute::Buffer& buffer, base::RankId rank, const Box& elements, std::string_view site);
+  std::shared_ptr<HostView> open_at(execute::Buffer& buffer, base::RankId rank, const Box& elements,
+                                    std::string_view site);
   /// Opens for reading what this rank holds; no other rank takes part.
   std::shared_ptr<HostView> open_local(execute::Buffer& buffer, const Box& elements, std::string_view site);
 

@@ -29,7 +29,8 @@ std::vector<Run> parse(const std::vector<std::byte>& message, Index size) {
     at += sizeof bytes;
     if (left < sizeof bytes || bytes.begin < 0 || bytes.empty() || bytes.end > size ||
         left - sizeof bytes < static_cast<std::size_t>(bytes.size())) {
-      throw Error(ErrorCode::diverged, "ranks closed different host views: make the same calls in the same order");
+      throw Error(ErrorCode::diverged,
+                  "ranks closed different host views: make the same calls in the same order");
     }
     runs.push_back({bytes, message.data() + at});
     at += static_cast<std::size_t>(bytes.size());
@@ -92,13 +93,15 @@ std::vector<std::byte> changes(std::span<const std::byte> now, std::span<const s
     std::size_t end = i + 1;
     while (end < now.size() && now[end] != twin[end]) ++end;
     append(message, Interval{static_cast<Index>(i), static_cast<Index>(end)});
-    message.insert(message.end(), now.begin() + static_cast<std::ptrdiff_t>(i), now.begin() + static_cast<std::ptrdiff_t>(end));
+    message.insert(message.end(), now.begin() + static_cast<std::ptrdiff_t>(i),
+                   now.begin() + static_cast<std::ptrdiff_t>(end));
     i = end;
   }
   return message;
 }
 
-std::optional<Conflict> merge(std::span<const std::vector<std::byte>> changes_by_rank, std::span<std::byte> twin) {
+std::optional<Conflict> merge(std::span<const std::vector<std::byte>> changes_by_rank,
+                              std::span<std::byte> twin) {
   std::vector<std::vector<Run>> runs;
   for (const auto& message : changes_by_rank) runs.push_back(parse(message, static_cast<Index>(twin.size())));
   std::optional<Conflict> conflict;
@@ -125,12 +128,15 @@ std::vector<std::byte> chunk_hashes(std::span<const std::byte> bytes) {
   return message;
 }
 
-std::optional<Conflict> first_difference(std::span<const std::vector<std::byte>> hashes_by_rank, Index bytes) {
+std::optional<Conflict> first_difference(std::span<const std::vector<std::byte>> hashes_by_rank,
+                                         Index bytes) {
   const auto& first = hashes_by_rank.front();
   for (std::size_t rank = 1; rank < hashes_by_rank.size(); ++rank) {
     const auto& other = hashes_by_rank[rank];
     const std::size_t common = std::min(first.size(), other.size());
-    const auto at = std::mismatch(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(common), other.begin()).first;
+    const auto at =
+        std::mismatch(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(common), other.begin())
+            .first;
     const auto byte = static_cast<std::size_t>(at - first.begin());
     if (byte == common && first.size() == other.size()) continue;
     const Index chunk = static_cast<Index>(byte / sizeof(std::uint64_t)) * kChunkBytes;

@@ -23,7 +23,8 @@ struct Conflict {
 
 /// Applies all ranks' changes to the twin, in rank order from the last to the first, so that the lowest rank
 /// wins a conflict; returns the first conflict. Throws Error (diverged) when a message is not one of changes().
-std::optional<Conflict> merge(std::span<const std::vector<std::byte>> changes_by_rank, std::span<std::byte> twin);
+std::optional<Conflict> merge(std::span<const std::vector<std::byte>> changes_by_rank,
+                              std::span<std::byte> twin);
 
 inline constexpr Index kChunkBytes = Index{64} << 10;
 /// A hash per chunk, as one message.

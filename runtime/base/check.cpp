@@ -11,8 +11,8 @@ std::atomic<int> throwing{0};
 }
 
 void panic(std::string_view text, std::source_location where) {
-  const std::string line = std::string("nuna: broken invariant: ") + std::string(text) + " (" + where.file_name() +
-                           ":" + std::to_string(where.line()) + ")";
+  const std::string line = std::string("nuna: broken invariant: ") + std::string(text) + " (" +
+                           where.file_name() + ":" + std::to_string(where.line()) + ")";
   if (throwing.load() > 0) throw BrokenInvariant(line);
   std::fprintf(stderr, "%s\n", line.c_str());
   std::fflush(stderr);

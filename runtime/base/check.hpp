@@ -20,7 +20,8 @@ struct BrokenInvariant : std::logic_error {
 /// Panics unless `condition` holds. For invariants, never for a user's arguments.
 inline void check(bool condition, std::string_view text,
                   std::source_location where = std::source_location::current()) {
-  if (!condition) [[unlikely]] panic(text, where);
+  if (!condition) [[unlikely]]
+    panic(text, where);
 }
 
 /// While one is alive, panics throw instead of aborting (any thread). For tests.

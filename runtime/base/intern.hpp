@@ -36,7 +36,9 @@ class Interner {
   };
   struct Equal {
     using is_transparent = void;
-    bool operator()(const std::shared_ptr<const T>& a, const std::shared_ptr<const T>& b) const { return *a == *b; }
+    bool operator()(const std::shared_ptr<const T>& a, const std::shared_ptr<const T>& b) const {
+      return *a == *b;
+    }
     bool operator()(const std::shared_ptr<const T>& a, const T& b) const { return *a == b; }
     bool operator()(const T& a, const std::shared_ptr<const T>& b) const { return a == *b; }
   };

@@ -31,7 +31,8 @@ class NUNA_THREAD_ANNOTATION(capability("mutex")) Mutex {
 
 class NUNA_THREAD_ANNOTATION(scoped_lockable) MutexLock {
  public:
-  explicit MutexLock(Mutex& mutex) NUNA_THREAD_ANNOTATION(acquire_capability(mutex)) : lock_(mutex.native()) {}
+  explicit MutexLock(Mutex& mutex) NUNA_THREAD_ANNOTATION(acquire_capability(mutex))
+      : lock_(mutex.native()) {}
   ~MutexLock() NUNA_THREAD_ANNOTATION(release_capability()) = default;
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;

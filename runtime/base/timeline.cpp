@@ -46,7 +46,8 @@ void Timeline::fail(std::uint64_t value, std::exception_ptr failure) {
 std::exception_ptr Timeline::failure(std::uint64_t value) const {
   if (!any_failed_.load(std::memory_order_acquire)) return nullptr;
   const MutexLock lock(mutex_);
-  const auto found = std::find_if(failures_.begin(), failures_.end(), [&](const auto& f) { return f.first == value; });
+  const auto found =
+      std::find_if(failures_.begin(), failures_.end(), [&](const auto& f) { return f.first == value; });
   return found == failures_.end() ? nullptr : found->second;
 }
 

@@ -111,7 +111,9 @@ struct Ticket {
   void wait() const {
     if (line != nullptr) line->wait(value);
   }
-  std::exception_ptr failure() const { return line == nullptr || order_only ? nullptr : line->failure(value); }
+  std::exception_ptr failure() const {
+    return line == nullptr || order_only ? nullptr : line->failure(value);
+  }
   friend bool operator==(const Ticket&, const Ticket&) = default;
 };
 

@@ -28,8 +28,8 @@ struct Envelope {
   std::uint64_t sequence = 0;  ///< number of the call in its Context
   std::uint64_t hash = 0;      ///< running hash of all calls up to this one
   std::uint32_t message = 0;   ///< number of the message within the call
-  std::string call;            ///< the call with its call site, for the report: "launch 'heat' at heat.cpp:31"
-  std::string failure;         ///< not empty: the data could not be produced, and why
+  std::string call;     ///< the call with its call site, for the report: "launch 'heat' at heat.cpp:31"
+  std::string failure;  ///< not empty: the data could not be produced, and why
 };
 
 /// A receive in flight. Destroying one that is not done cancels it.

@@ -31,7 +31,8 @@ void subtract_readings(BoxList& boxes, const Layer& layer, RankId rank) {
 // Calls f(holder, box) for every box of the layer's image that meets `region`, in an order that does not depend on
 // `only_from` (which leaves others out). The holder is the rank that sends it to `receiver`.
 template <class F>
-void for_each_holder(const Layer& layer, const ByteBox& region, RankId receiver, std::optional<RankId> only_from, F f) {
+void for_each_holder(const Layer& layer, const ByteBox& region, RankId receiver,
+                     std::optional<RankId> only_from, F f) {
   if (layer.image != nullptr) {
     for (const HeldBox& held : *layer.image) {
       if (!held.box.overlaps(region)) continue;
@@ -65,8 +66,9 @@ BoxList DirectoryState::clip_of(Interval segment) const {
   return base::boxes_of_range(shape_, segment);
 }
 
-void DirectoryState::pieces_for_region(const Layers& layers, const ByteBox& region, int reader_part, RankId rank,
-                                       std::optional<RankId> only_from, std::vector<Piece>& pieces) const {
+void DirectoryState::pieces_for_region(const Layers& layers, const ByteBox& region, int reader_part,
+                                       RankId rank, std::optional<RankId> only_from,
+                                       std::vector<Piece>& pieces) const {
   for (std::size_t l = 0; l < layers.size(); ++l) {
     for_each_holder(layers[l], region, rank, only_from, [&](RankId holder, const ByteBox& image) {
       if (holder == rank) return;
@@ -242,9 +244,8 @@ void DirectoryState::push(const ByteBox& hull, const Layer& top, std::int64_t& f
 DirectoryState DirectoryState::after_read(const DistributionRef& reading) const {
   if (reading->hull().empty()) return *this;
   DirectoryState next = *this;
-  next.renew(base::hull_range(shape_, reading->hull()), [&](Interval, const SegmentValue& v) {
-    return value_of(noted(*v.layers, reading));
-  });
+  next.renew(base::hull_range(shape_, reading->hull()),
+             [&](Interval, const SegmentValue& v) { return value_of(noted(*v.layers, reading)); });
   return next;
 }
 
@@ -255,7 +256,8 @@ DirectoryState DirectoryState::after_write(const DistributionRef& writing, std::
   return next;
 }
 
-DirectoryState DirectoryState::after_host_write(const ByteBox& box, RankRange ranks, std::int64_t& flattened) const {
+DirectoryState DirectoryState::after_host_write(const ByteBox& box, RankRange ranks,
+                                                std::int64_t& flattened) const {
   if (box.empty()) return *this;
   DirectoryState next = *this;
   next.push(box, Layer{nullptr, std::make_shared<const Image>(Image{{box, ranks}}), {}}, flattened);
@@ -265,13 +267,15 @@ DirectoryState DirectoryState::after_host_write(const ByteBox& box, RankRange ra
 DirectoryState DirectoryState::after_host_write(Interval range, RankRange ranks) const {
   if (range.empty()) return *this;
   DirectoryState next = *this;
-  next.map_.assign(range, value_of({Layer{nullptr, std::make_shared<const Image>(Image{{shape_.whole(), ranks}}), {}}}));
+  next.map_.assign(
+      range, value_of({Layer{nullptr, std::make_shared<const Image>(Image{{shape_.whole(), ranks}}), {}}}));
   return next;
 }
 
 std::size_t DirectoryState::highest_stack() const {
   std::size_t highest = 0;
-  map_.for_each({0, shape_.bytes()}, [&](Interval, const SegmentValue& v) { highest = std::max(highest, v.layers->size()); });
+  map_.for_each({0, shape_.bytes()},
+                [&](Interval, const SegmentValue& v) { highest = std::max(highest, v.layers->size()); });
   return highest;
 }
 

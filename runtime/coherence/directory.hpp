@@ -86,8 +86,9 @@ class DirectoryState {
   template <class F>
   void renew(Interval range, F value_after);
   void push(const base::ByteBox& hull, const Layer& top, std::int64_t& flattened);
-  void pieces_for_region(const Layers& layers, const base::ByteBox& region, int reader_part, base::RankId rank,
-                         std::optional<base::RankId> only_from, std::vector<Piece>& pieces) const;
+  void pieces_for_region(const Layers& layers, const base::ByteBox& region, int reader_part,
+                         base::RankId rank, std::optional<base::RankId> only_from,
+                         std::vector<Piece>& pieces) const;
 
   base::Shape shape_;
   SegmentMap<SegmentValue> map_;

@@ -83,7 +83,8 @@ BoxList Distribution::boxes(int part) const {
   const auto at = cut_->position(part);
   for (int a = 0; a < kMaxDims; ++a) {
     const Range busy = cut_->busy_along(a);
-    if (at[static_cast<std::size_t>(a)] < busy.begin || at[static_cast<std::size_t>(a)] >= busy.end) return {};
+    if (at[static_cast<std::size_t>(a)] < busy.begin || at[static_cast<std::size_t>(a)] >= busy.end)
+      return {};
   }
   ByteBox box = hull_;  // right on the axes that follow no launch axis
   for (const AxisTable& t : tables_) {
@@ -96,7 +97,8 @@ BoxList Distribution::boxes(int part) const {
 
 Range Distribution::range_meeting(const AxisTable& table, Interval region) const {
   const auto& t = table.touched;
-  const auto first = std::partition_point(t.begin(), t.end(), [&](Interval i) { return i.end <= region.begin; });
+  const auto first =
+      std::partition_point(t.begin(), t.end(), [&](Interval i) { return i.end <= region.begin; });
   const auto last = std::partition_point(first, t.end(), [&](Interval i) { return i.begin < region.end; });
   const int busy = cut_->busy_along(table.launch_axis).begin;
   return {busy + static_cast<int>(first - t.begin()), busy + static_cast<int>(last - t.begin())};
@@ -107,7 +109,8 @@ void Distribution::parts_meeting(const ByteBox& region, PartList& parts) const {
   if (!fast_) {
     for (int p = 0; p < cut_->parts(); ++p) {
       const BoxList mine = boxes(p);
-      if (std::any_of(mine.begin(), mine.end(), [&](const ByteBox& b) { return b.overlaps(region); })) parts.push_back(p);
+      if (std::any_of(mine.begin(), mine.end(), [&](const ByteBox& b) { return b.overlaps(region); }))
+        parts.push_back(p);
     }
     return;
   }
@@ -128,8 +131,9 @@ void Distribution::parts_meeting(const ByteBox& region, PartList& parts) const {
     }
     return;
   }
-  const auto first = std::partition_point(entries_.begin(), entries_.end(),
-                                          [&](const Entry& e) { return e.outer_end_so_far <= region[0].begin; });
+  const auto first = std::partition_point(entries_.begin(), entries_.end(), [&](const Entry& e) {
+    return e.outer_end_so_far <= region[0].begin;
+  });
   const std::size_t before = parts.size();
   for (auto e = first; e != entries_.end() && e->box[0].begin < region[0].end; ++e) {
     if (e->box.overlaps(region)) parts.push_back(e->part);
@@ -158,7 +162,9 @@ std::optional<Overlap> Distribution::monotone_overlap() const {
       std::array<int, kMaxDims> at{};
       for (int x = 0; x < kMaxDims; ++x) at[static_cast<std::size_t>(x)] = cut_->busy_along(x).begin;
       at[static_cast<std::size_t>(a)] = busy.begin + i;
-      const auto number = [&] { return (at[0] * cut_->parts_along(1) + at[1]) * cut_->parts_along(2) + at[2]; };
+      const auto number = [&] {
+        return (at[0] * cut_->parts_along(1) + at[1]) * cut_->parts_along(2) + at[2];
+      };
       const int p = number();
       ++at[static_cast<std::size_t>(a)];
       const int q = number();
@@ -173,9 +179,11 @@ std::optional<Overlap> Distribution::monotone_overlap() const {
 
 std::optional<Overlap> Distribution::function_overlap() const {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    for (std::size_t j = i + 1; j < entries_.size() && entries_[j].box[0].begin < entries_[i].box[0].end; ++j) {
+    for (std::size_t j = i + 1; j < entries_.size() && entries_[j].box[0].begin < entries_[i].box[0].end;
+         ++j) {
       if (entries_[i].part != entries_[j].part && entries_[i].box.overlaps(entries_[j].box)) {
-        return Overlap{std::min(entries_[i].part, entries_[j].part), std::max(entries_[i].part, entries_[j].part),
+        return Overlap{std::min(entries_[i].part, entries_[j].part),
+                       std::max(entries_[i].part, entries_[j].part),
                        entries_[i].box.intersect(entries_[j].box)};
       }
     }

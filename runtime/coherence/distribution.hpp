@@ -63,7 +63,7 @@ class Distribution {
   }
 
  private:
-  struct AxisTable {        // one buffer axis of a monotone map that follows a launch axis
+  struct AxisTable {  // one buffer axis of a monotone map that follows a launch axis
     int buffer_axis = 0;
     int launch_axis = 0;
     std::vector<Interval> touched;  // per busy part-index, from busy.begin
@@ -85,8 +85,8 @@ class Distribution {
   base::Shape shape_;
   bool fast_;
   absl::InlinedVector<AxisTable, kMaxDims> tables_;
-  std::vector<Entry> entries_;                 // sorted by (axis 0 begin, part)
-  std::vector<base::BoxList> boxes_of_part_;   // functions only
+  std::vector<Entry> entries_;                // sorted by (axis 0 begin, part)
+  std::vector<base::BoxList> boxes_of_part_;  // functions only
   base::ByteBox hull_;
   bool fills_hull_ = false;
 };

@@ -49,13 +49,15 @@ bool covers(const Layer& top, const Layer& below, const BoxList& clip) {
   const ByteBox cover = hull_of(top);
   const ByteBox image = hull_of(below);
   if (cover.contains(image)) return true;
-  return std::all_of(clip.begin(), clip.end(), [&](const ByteBox& c) { return cover.contains(c.intersect(image)); });
+  return std::all_of(clip.begin(), clip.end(),
+                     [&](const ByteBox& c) { return cover.contains(c.intersect(image)); });
 }
 
 }  // namespace
 
 bool operator==(const Layer& a, const Layer& b) {
-  if (!same(a.written, b.written) || !same(a.image, b.image) || a.readers.size() != b.readers.size()) return false;
+  if (!same(a.written, b.written) || !same(a.image, b.image) || a.readers.size() != b.readers.size())
+    return false;
   return std::equal(a.readers.begin(), a.readers.end(), b.readers.begin(),
                     [](const auto& x, const auto& y) { return same(x, y); });
 }
@@ -118,8 +120,11 @@ Layers noted(const Layers& layers, const DistributionRef& reader) {
   for (Layer& layer : stack) {
     if (!hull_of(layer).overlaps(reader->hull())) continue;
     if (same(layer.written, reader)) continue;  // every reader is the writer of what it read
-    if (std::any_of(layer.readers.begin(), layer.readers.end(), [&](const auto& r) { return same(r, reader); })) continue;
-    if (layer.readers.size() == kMaxReaders) layer.readers.erase(layer.readers.begin());  // costs a resend, no more
+    if (std::any_of(layer.readers.begin(), layer.readers.end(),
+                    [&](const auto& r) { return same(r, reader); }))
+      continue;
+    if (layer.readers.size() == kMaxReaders)
+      layer.readers.erase(layer.readers.begin());  // costs a resend, no more
     layer.readers.push_back(reader);
   }
   return stack;

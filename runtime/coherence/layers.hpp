@@ -44,8 +44,8 @@ struct HeldBox {
 using Image = std::vector<HeldBox>;
 
 struct Layer {
-  DistributionRef written;             ///< by a launch; or null and
-  std::shared_ptr<const Image> image;  ///< by the host, or flattened
+  DistributionRef written;                                    ///< by a launch; or null and
+  std::shared_ptr<const Image> image;                         ///< by the host, or flattened
   absl::InlinedVector<DistributionRef, kMaxReaders> readers;  ///< oldest first
 
   friend bool operator==(const Layer& a, const Layer& b);

@@ -29,9 +29,9 @@
 namespace nuna::device {
 
 struct Properties {
-  std::string name;             ///< for people and traces: "host:1"
-  int threads = 1;              ///< that run a kernel at once
-  std::size_t memory_bytes = 0;  ///< that instances may use
+  std::string name;                 ///< for people and traces: "host:1"
+  int threads = 1;                  ///< that run a kernel at once
+  std::size_t memory_bytes = 0;     ///< that instances may use
   bool shares_host_memory = false;  ///< its memory is the host place: no copies between the two
 };
 

@@ -13,8 +13,8 @@
 
 #include <exception>
 #include <memory>
-#include <vector>
 #include <string_view>
+#include <vector>
 
 #include "base/timeline.hpp"
 #include "cluster/communicator.hpp"

@@ -53,7 +53,8 @@ Instances::~Instances() {
 
 void Instances::set_strides(Place& place, const ByteBox& box, Index element_bytes, Index chunk_offset) {
   place.box = box;
-  place.stride_bytes = {box[1].size() * box[2].size() * element_bytes, box[2].size() * element_bytes, element_bytes};
+  place.stride_bytes = {box[1].size() * box[2].size() * element_bytes, box[2].size() * element_bytes,
+                        element_bytes};
   place.first_offset = chunk_offset;
   for (int a = 0; a < kMaxDims; ++a) {
     place.first_offset -= box[a].begin * place.stride_bytes[static_cast<std::size_t>(a)];

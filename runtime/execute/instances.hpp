@@ -65,10 +65,10 @@ class Instances {
     bool write = false;
   };
   struct Place {
-    base::ByteBox box;            // stored; the whole buffer if dense
-    Index first_offset = 0;       // of element (0, 0, 0), which may lie outside the box
+    base::ByteBox box;       // stored; the whole buffer if dense
+    Index first_offset = 0;  // of element (0, 0, 0), which may lie outside the box
     std::array<Index, kMaxDims> stride_bytes{};
-    Index chunk_offset = -1;      // of the arena's block, if not dense
+    Index chunk_offset = -1;  // of the arena's block, if not dense
     base::BoxList ensured;
     std::vector<Record> records;
   };

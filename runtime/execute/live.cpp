@@ -39,7 +39,8 @@ void Live::prepare(const plan::PlacePlan& plan, const Call& call) {
     const base::BoxList fresh = buffer.ensure(placed.place, placed.box);
     if (!config_.poison) return;
     for (const base::ByteBox& b : fresh) {
-      buffer.note_write(placed.place, b, places_.at(placed.place).fill(buffer.region(placed.place, b), kPoison, {}));
+      buffer.note_write(placed.place, b,
+                        places_.at(placed.place).fill(buffer.region(placed.place, b), kPoison, {}));
     }
   };
   for (const Instruction& step : plan.instructions) {
@@ -73,7 +74,8 @@ void Live::start(const Instruction& step, const Call& call, Flight& flight) {
       break;
     default: {
       const PlacedBox& stale = step.writes.front();
-      ticket = places_.at(stale.place).fill(buffer_of(call, stale).region(stale.place, stale.box), kPoison, after);
+      ticket =
+          places_.at(stale.place).fill(buffer_of(call, stale).region(stale.place, stale.box), kPoison, after);
     }
   }
   for (const PlacedBox& r : step.reads) buffer_of(call, r).note_read(r.place, r.box, ticket);
@@ -110,14 +112,16 @@ void Live::send(const Instruction& step, const Call& call, Flight& flight) {
     Instances& buffer = buffer_of(call, r);
     Tickets after;
     buffer.before_read(r.place, r.box, after);
-    const Ticket ticket = places_.at(r.place).copy(packed(next, r.box.bytes()), buffer.region(r.place, r.box), after);
+    const Ticket ticket =
+        places_.at(r.place).copy(packed(next, r.box.bytes()), buffer.region(r.place, r.box), after);
     buffer.note_read(r.place, r.box, ticket);
     packing.push_back(ticket);
     next += r.box.bytes();
   }
   cluster::Envelope envelope = call.envelope;
   envelope.message = step.message;
-  flight.completion.tickets.push_back(wire_->send(step.peer, std::move(envelope), std::move(packet), packing));
+  flight.completion.tickets.push_back(
+      wire_->send(step.peer, std::move(envelope), std::move(packet), packing));
 }
 
 void Live::receive(const Instruction& step, const Call& call, Flight& flight) {
@@ -132,8 +136,8 @@ void Live::receive(const Instruction& step, const Call& call, Flight& flight) {
     Instances& buffer = buffer_of(call, w);
     Tickets after{arrived};
     buffer.before_write(w.place, w.box, after);
-    const Ticket ticket =
-        places_.at(w.place).copy(buffer.region(w.place, w.box), packed(const_cast<std::byte*>(next), w.box.bytes()), after);
+    const Ticket ticket = places_.at(w.place).copy(
+        buffer.region(w.place, w.box), packed(const_cast<std::byte*>(next), w.box.bytes()), after);
     buffer.note_write(w.place, w.box, ticket);
     flight.completion.tickets.push_back(ticket);
     next += w.box.bytes();

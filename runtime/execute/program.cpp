@@ -87,8 +87,8 @@ void Program::add_use(Use& use, const BufferUse& argument) const {
       {number, argument.buffer->shape(), argument.map, argument.reads, argument.writes, argument.may});
 }
 
-void Program::number_call(std::string_view verb, std::string_view name, std::string_view site, std::uint64_t signature,
-                          cluster::Envelope& envelope) {
+void Program::number_call(std::string_view verb, std::string_view name, std::string_view site,
+                          std::uint64_t signature, cluster::Envelope& envelope) {
   ++sequence_;
   if (communicator_.size() == 1) return;
   hash_ = mixed(mixed(mixed(hash_, verb), name), signature);
@@ -109,8 +109,9 @@ void Program::check_written(const plan::RankPlan& plan, const Use& use, const st
     const plan::ArgumentEffect& effect = plan.effects[a];
     if (!effect.undefined_read) continue;
     const std::string text = what + " reads bytes of buffer argument " + std::to_string(a) + " (" +
-                             to_string(use.shape.uses[a].shape.extents) + ") that nobody wrote, for example " +
-                             base::to_string(effect.undefined) + ": write or fill the buffer first";
+                             to_string(use.shape.uses[a].shape.extents) +
+                             ") that nobody wrote, for example " + base::to_string(effect.undefined) +
+                             ": write or fill the buffer first";
     if (config_.check) throw Error(ErrorCode::never_written, text);
     base::warn_once("never written: " + what, text);
   }
@@ -146,18 +147,20 @@ Completion Program::perform(Use& use, Call& call, std::string_view verb, std::st
   };
   const plan::Planned* planned = planner_.find(use.shape, directories);
   if (planned == nullptr) planned = &planner_.plan(use.shape, directories, name_it());
-  const residency::Lowered& lowered =
-      lowering_.lower(*planned, use.shape.uses, residencies, use.shape.team != plan::LaunchShape::Team::devices);
+  const residency::Lowered& lowered = lowering_.lower(*planned, use.shape.uses, residencies,
+                                                      use.shape.team != plan::LaunchShape::Team::devices);
   const auto planned_at = std::chrono::steady_clock::now();
   stats_.spent(trace::Phase::planner, planned_at - begin);
   if (planner_.counts().hits > hits) {
     stats_.plan_cache_hit();
   } else {
     stats_.plan_cache_miss();
-    for (; counted_flattened_ < static_cast<std::uint64_t>(planner_.counts().flattened); ++counted_flattened_) {
+    for (; counted_flattened_ < static_cast<std::uint64_t>(planner_.counts().flattened);
+         ++counted_flattened_) {
       stats_.fell_back("flattened layers");
     }
-    for (; counted_fallbacks_ < static_cast<std::uint64_t>(planner_.counts().enumerated); ++counted_fallbacks_) {
+    for (; counted_fallbacks_ < static_cast<std::uint64_t>(planner_.counts().enumerated);
+         ++counted_fallbacks_) {
       stats_.fell_back("enumerated maps");
     }
   }
@@ -251,7 +254,8 @@ void Program::fetch(Buffer& buffer, const Box& box, std::optional<base::RankId> 
   Call call;
   call.name = *names_.emplace("fetch").first;
   perform(use, call, "host view", site);
-  if (!only || *only == config_.rank) executor_.wait_for_host(*buffer.instances, buffer.shape().of(box), false);
+  if (!only || *only == config_.rank)
+    executor_.wait_for_host(*buffer.instances, buffer.shape().of(box), false);
 }
 
 void Program::fetch_local(Buffer& buffer, const Box& box) {
@@ -259,8 +263,9 @@ void Program::fetch_local(Buffer& buffer, const Box& box) {
   base::BoxList lacking{wanted};
   for (const ByteBox& b : buffer.directory->held_by(config_.rank, wanted)) base::subtract(lacking, b);
   if (!lacking.empty()) {
-    throw Error(ErrorCode::invalid_argument, "host_local: rank " + std::to_string(config_.rank.value) + " does not hold " +
-                                                 base::to_string(lacking.front()) + ": ask for one of local_boxes()");
+    throw Error(ErrorCode::invalid_argument, "host_local: rank " + std::to_string(config_.rank.value) +
+                                                 " does not hold " + base::to_string(lacking.front()) +
+                                                 ": ask for one of local_boxes()");
   }
   residency::ResidencyState state = *buffer.residency;
   plan::PlacePlan plan;

@@ -61,15 +61,16 @@ struct ProgramConfig {
   access::Team team;
   base::RankId rank;
   bool poison = false;
-  bool check = false;      ///< reading what nobody wrote is an error, not a warning
+  bool check = false;  ///< reading what nobody wrote is an error, not a warning
   bool fast_path = true;
-  Index dense_limit = 0;   ///< larger buffers are stored as bounding boxes
+  Index dense_limit = 0;  ///< larger buffers are stored as bounding boxes
 };
 
 class Program {
  public:
-  Program(const ProgramConfig& config, const Places& places, address::Arena& arena, cluster::Communicator& communicator,
-          Executor& executor, trace::Stats& stats, trace::Recorder* recorder);
+  Program(const ProgramConfig& config, const Places& places, address::Arena& arena,
+          cluster::Communicator& communicator, Executor& executor, trace::Stats& stats,
+          trace::Recorder* recorder);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -90,7 +91,8 @@ class Program {
 
   /// Brings the newest contents of `box` to the host place of every rank, or of `only`, and waits for them. With
   /// `may`, bytes that nobody wrote raise nothing.
-  void fetch(Buffer& buffer, const Box& box, std::optional<base::RankId> only, bool may, std::string_view site);
+  void fetch(Buffer& buffer, const Box& box, std::optional<base::RankId> only, bool may,
+             std::string_view site);
   /// Brings what this rank holds of `box` to its host place. No rank is asked, nothing is counted as a call. Throws
   /// Error (invalid_argument) when the rank does not hold all of it.
   void fetch_local(Buffer& buffer, const Box& box);
@@ -112,7 +114,7 @@ class Program {
  private:
   struct Use {
     plan::LaunchShape shape;
-    absl::InlinedVector<Buffer*, 6> distinct;   // by buffer number of the plan
+    absl::InlinedVector<Buffer*, 6> distinct;  // by buffer number of the plan
     absl::InlinedVector<Instances*, 6> arguments;
   };
 
@@ -122,8 +124,8 @@ class Program {
   void prepare(const plan::PlacePlan& plan, const Call& call, const Use& use);
   bool evict_one(const Use& keep);
   void evict(Buffer& buffer, base::PlaceId place);
-  void number_call(std::string_view verb, std::string_view name, std::string_view site, std::uint64_t signature,
-                   cluster::Envelope& envelope);
+  void number_call(std::string_view verb, std::string_view name, std::string_view site,
+                   std::uint64_t signature, cluster::Envelope& envelope);
   template <class Boxes>
   void mark_host_written(Buffer& buffer, const Boxes& boxes, coherence::RankRange ranks,
                          coherence::DirectoryState next);

@@ -27,8 +27,8 @@ std::string rank_text(RankId r) { return "rank " + std::to_string(r.value); }
 
 }  // namespace
 
-Wire::Wire(cluster::Communicator& communicator, base::Doorbell& bell, trace::Stats& stats, trace::Recorder* recorder,
-           std::uint64_t context_id)
+Wire::Wire(cluster::Communicator& communicator, base::Doorbell& bell, trace::Stats& stats,
+           trace::Recorder* recorder, std::uint64_t context_id)
     : communicator_(communicator),
       bell_(bell),
       stats_(stats),
@@ -54,7 +54,8 @@ Wire::~Wire() {
 std::unique_ptr<Packet> Wire::packet(Index bytes) {
   const auto size = static_cast<std::size_t>(bytes);
   const MutexLock lock(mutex_);
-  const auto fits = std::find_if(idle_.begin(), idle_.end(), [&](const auto& p) { return p->capacity() >= size; });
+  const auto fits =
+      std::find_if(idle_.begin(), idle_.end(), [&](const auto& p) { return p->capacity() >= size; });
   std::unique_ptr<Packet> packet;
   if (fits == idle_.end()) {
     packet = std::make_unique<Packet>();
@@ -72,7 +73,8 @@ void Wire::recycle(std::unique_ptr<Packet> packet) {
   if (idle_.size() < kKept) idle_.push_back(std::move(packet));
 }
 
-Ticket Wire::send(RankId to, cluster::Envelope envelope, std::unique_ptr<Packet> packet, const Tickets& after) {
+Ticket Wire::send(RankId to, cluster::Envelope envelope, std::unique_ptr<Packet> packet,
+                  const Tickets& after) {
   const std::uint64_t value = ++last_send_;
   {
     const MutexLock lock(mutex_);
@@ -150,8 +152,8 @@ bool Wire::step_send() {
     const trace::Span span(recorder_, send_track_, out->envelope.call, trace::Category::send,
                            {.bytes = static_cast<std::int64_t>(out->packet->size()),
                             .sequence = out->envelope.sequence,
-                            .flow = trace::flow_id(context_id_, communicator_.rank(), out->to, out->envelope.sequence,
-                                                   out->envelope.message)});
+                            .flow = trace::flow_id(context_id_, communicator_.rank(), out->to,
+                                                   out->envelope.sequence, out->envelope.message)});
     communicator_.send(out->to, out->envelope, *out->packet);
     stats_.moved(trace::Route::send, static_cast<std::int64_t>(out->packet->size()));
   } catch (...) {
@@ -166,8 +168,9 @@ void Wire::compare(const Incoming& in, RankId me) {
   const cluster::Envelope& got = in.receive->envelope();
   const cluster::Envelope& want = in.expected;
   if (got.sequence != want.sequence || got.hash != want.hash || got.message != want.message) {
-    throw Error(ErrorCode::diverged, rank_text(me) + " made call " + std::to_string(want.sequence) + ", " + want.call + ", but " +
-                                         rank_text(in.from) + " made call " + std::to_string(got.sequence) + ", " + got.call +
+    throw Error(ErrorCode::diverged, rank_text(me) + " made call " + std::to_string(want.sequence) + ", " +
+                                         want.call + ", but " + rank_text(in.from) + " made call " +
+                                         std::to_string(got.sequence) + ", " + got.call +
                                          ": every rank must make the same calls in the same order");
   }
   if (!got.failure.empty()) {
@@ -189,11 +192,12 @@ bool Wire::step_receive() {
   }
   if (!failure) stats_.moved(trace::Route::receive, in->bytes);
   if (recorder_ != nullptr) {
-    recorder_->span(receive_track_, in->expected.call, trace::Category::receive, in->begin_ns, recorder_->now_ns(),
+    recorder_->span(receive_track_, in->expected.call, trace::Category::receive, in->begin_ns,
+                    recorder_->now_ns(),
                     {.bytes = in->bytes,
                      .sequence = in->expected.sequence,
-                     .flow = trace::flow_id(context_id_, in->from, communicator_.rank(), in->expected.sequence,
-                                            in->expected.message)});
+                     .flow = trace::flow_id(context_id_, in->from, communicator_.rank(),
+                                            in->expected.sequence, in->expected.message)});
   }
   in->receive.reset();
   finish_receive(failure);
@@ -207,8 +211,9 @@ void Wire::check_peer() {
   const cluster::Status theirs = communicator_.status_of(in->from);
   if (theirs.sequence != in->expected.sequence || theirs.hash == in->expected.hash) return;
   in->refused = std::make_exception_ptr(
-      Error(ErrorCode::diverged, rank_text(communicator_.rank()) + " made call " + std::to_string(in->expected.sequence) + ", " +
-                                     in->expected.call + ", but " + rank_text(in->from) + " made " + theirs.last_call +
+      Error(ErrorCode::diverged, rank_text(communicator_.rank()) + " made call " +
+                                     std::to_string(in->expected.sequence) + ", " + in->expected.call +
+                                     ", but " + rank_text(in->from) + " made " + theirs.last_call +
                                      " instead: every rank must make the same calls in the same order"));
 }
 

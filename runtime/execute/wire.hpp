@@ -30,14 +30,15 @@ using Packet = std::vector<std::byte>;
 
 class Wire {
  public:
-  Wire(cluster::Communicator& communicator, base::Doorbell& bell, trace::Stats& stats, trace::Recorder* recorder,
-       std::uint64_t context_id);
+  Wire(cluster::Communicator& communicator, base::Doorbell& bell, trace::Stats& stats,
+       trace::Recorder* recorder, std::uint64_t context_id);
   ~Wire();  ///< completes what was submitted
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
   /// Sends the packet once `after` (its packing) is done.
-  base::Ticket send(base::RankId to, cluster::Envelope envelope, std::unique_ptr<Packet> packet, const Tickets& after);
+  base::Ticket send(base::RankId to, cluster::Envelope envelope, std::unique_ptr<Packet> packet,
+                    const Tickets& after);
   /// Receives into the packet, which must live until the ticket and its users are done.
   base::Ticket receive(base::RankId from, const cluster::Envelope& expected, Packet& packet);
 

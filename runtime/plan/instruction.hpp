@@ -47,9 +47,9 @@ struct Touch {
   base::BoxList boxes;
 };
 struct ArgumentEffect {
-  std::vector<Touch> reads;   ///< fetched before: reads and may-writes
+  std::vector<Touch> reads;  ///< fetched before: reads and may-writes
   std::vector<Touch> writes;
-  base::BoxList overwritten;  ///< by any rank: what this rank held of it is no longer the newest
+  base::BoxList overwritten;    ///< by any rank: what this rank held of it is no longer the newest
   bool undefined_read = false;  ///< some of what is read was never written
   base::ByteBox undefined;      ///< the first such box
 };
@@ -77,10 +77,10 @@ const char* to_string(Kind kind);
 /// One step on places. `reads` and `writes` are all that it touches and order it against its neighbours.
 struct Instruction {
   Kind kind = Kind::run;
-  base::RankId peer;         ///< receive, send
+  base::RankId peer;          ///< receive, send
   std::uint32_t message = 0;  ///< receive, send: number within the launch, the same on both sides
-  int slot = 0;              ///< run: the device
-  Box threads;               ///< run: any box of the partition's threads
+  int slot = 0;               ///< run: the device
+  Box threads;                ///< run: any box of the partition's threads
   absl::InlinedVector<PlacedBox, 4> reads;   ///< copy: one; send: in packing order
   absl::InlinedVector<PlacedBox, 4> writes;  ///< copy, poison: one; receive: in packing order
   friend bool operator==(const Instruction&, const Instruction&) = default;

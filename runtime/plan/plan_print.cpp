@@ -5,7 +5,9 @@
 namespace nuna::plan {
 namespace {
 
-std::string place_text(base::PlaceId p) { return p == base::kHostPlace ? "host" : "place " + std::to_string(p.value); }
+std::string place_text(base::PlaceId p) {
+  return p == base::kHostPlace ? "host" : "place " + std::to_string(p.value);
+}
 
 std::string boxes_text(const auto& items, auto box_of) {
   constexpr std::size_t kShown = 4;
@@ -24,8 +26,9 @@ Index bytes_of(const auto& placed) {
 }
 
 void append(std::string& text, base::RankId rank, const Message& m, const char* verb, const char* direction) {
-  text += "rank " + std::to_string(rank.value) + ": " + verb + " " + base::rounded_bytes(m.bytes()) + " of argument " +
-          std::to_string(m.argument) + " " + direction + " rank " + std::to_string(m.peer.value) + ": " +
+  text += "rank " + std::to_string(rank.value) + ": " + verb + " " + base::rounded_bytes(m.bytes()) +
+          " of argument " + std::to_string(m.argument) + " " + direction + " rank " +
+          std::to_string(m.peer.value) + ": " +
           boxes_text(m.items, [](const Message::Item& i) { return i.box; }) + "\n";
 }
 
@@ -33,20 +36,20 @@ std::string step_text(const Instruction& step) {
   const auto box = [](const PlacedBox& p) { return p.box; };
   switch (step.kind) {
     case Kind::send:
-      return "send " + base::rounded_bytes(bytes_of(step.reads)) + " to rank " + std::to_string(step.peer.value) + ": " +
-             boxes_text(step.reads, box);
+      return "send " + base::rounded_bytes(bytes_of(step.reads)) + " to rank " +
+             std::to_string(step.peer.value) + ": " + boxes_text(step.reads, box);
     case Kind::receive:
-      return "receive " + base::rounded_bytes(bytes_of(step.writes)) + " from rank " + std::to_string(step.peer.value) + ": " +
-             boxes_text(step.writes, box);
+      return "receive " + base::rounded_bytes(bytes_of(step.writes)) + " from rank " +
+             std::to_string(step.peer.value) + ": " + boxes_text(step.writes, box);
     case Kind::copy:
-      return "copy " + base::rounded_bytes(bytes_of(step.writes)) + " of argument " + std::to_string(step.reads[0].argument) +
-             " from " + place_text(step.reads[0].place) + " to " + place_text(step.writes[0].place) + ": " +
-             base::to_string(step.writes[0].box);
+      return "copy " + base::rounded_bytes(bytes_of(step.writes)) + " of argument " +
+             std::to_string(step.reads[0].argument) + " from " + place_text(step.reads[0].place) + " to " +
+             place_text(step.writes[0].place) + ": " + base::to_string(step.writes[0].box);
     case Kind::run:
       return "run on device " + std::to_string(step.slot) + ": threads " + to_string(step.threads);
     case Kind::poison:
-      return "poison " + base::to_string(step.writes[0].box) + " of argument " + std::to_string(step.writes[0].argument) +
-             " in " + place_text(step.writes[0].place);
+      return "poison " + base::to_string(step.writes[0].box) + " of argument " +
+             std::to_string(step.writes[0].argument) + " in " + place_text(step.writes[0].place);
   }
   return {};
 }

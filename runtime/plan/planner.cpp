@@ -19,11 +19,16 @@ using coherence::DistributionRef;
 
 const char* to_string(Kind kind) {
   switch (kind) {
-    case Kind::receive: return "receive";
-    case Kind::send: return "send";
-    case Kind::copy: return "copy";
-    case Kind::run: return "run";
-    case Kind::poison: return "poison";
+    case Kind::receive:
+      return "receive";
+    case Kind::send:
+      return "send";
+    case Kind::copy:
+      return "copy";
+    case Kind::run:
+      return "run";
+    case Kind::poison:
+      return "poison";
   }
   return "?";
 }
@@ -47,14 +52,16 @@ std::string element_text(const base::Shape& shape, const ByteBox& box) {
   return to_string(elements);
 }
 
-[[noreturn]] void refuse_overlap(const LaunchShape& launch, std::size_t a, std::size_t b, const Distribution& d,
-                                 const coherence::Overlap& overlap, std::string_view what) {
-  const std::string who = a == b ? argument_name(launch, a)
-                                 : argument_name(launch, a) + " and " + argument_name(launch, b) + ", the same buffer,";
+[[noreturn]] void refuse_overlap(const LaunchShape& launch, std::size_t a, std::size_t b,
+                                 const Distribution& d, const coherence::Overlap& overlap,
+                                 std::string_view what) {
+  const std::string who =
+      a == b ? argument_name(launch, a)
+             : argument_name(launch, a) + " and " + argument_name(launch, b) + ", the same buffer,";
   throw Error(ErrorCode::overlapping_writes,
               std::string(what) + ": " + who + " of " + to_string(d.shape().extents) + ": elements " +
-                  element_text(d.shape(), overlap.bytes) + " would be written by " + part_name(d.cut(), overlap.part_a) +
-                  " and by " + part_name(d.cut(), overlap.part_b) +
+                  element_text(d.shape(), overlap.bytes) + " would be written by " +
+                  part_name(d.cut(), overlap.part_a) + " and by " + part_name(d.cut(), overlap.part_b) +
                   ": cut along another axis, or mend the access map");
 }
 
@@ -77,7 +84,8 @@ void Planner::key_of(const LaunchShape& launch, const States& states, Key& key) 
   key.clear();
   append(launch.domain.box(), key);
   append(launch.domain.frame(), key);
-  append((static_cast<std::uint64_t>(launch.team) << 32) | static_cast<std::uint64_t>(launch.root.value), key);
+  append((static_cast<std::uint64_t>(launch.team) << 32) | static_cast<std::uint64_t>(launch.root.value),
+         key);
   append(Index{launch.domain.along_axis()}, key);
   for (int a = 0; a < kMaxDims; ++a) {
     append(launch.block[a], key);
@@ -139,7 +147,9 @@ const Planned& Planner::plan(const LaunchShape& launch, const States& states, st
   return cache_.emplace(scratch_, std::move(entry)).first->second->planned;
 }
 
-coherence::DirectoryRef Planner::fresh(const base::Shape& shape) { return states_.intern(DirectoryState(shape)); }
+coherence::DirectoryRef Planner::fresh(const base::Shape& shape) {
+  return states_.intern(DirectoryState(shape));
+}
 
 access::CutRef Planner::cut_for(const LaunchShape& launch, std::string_view what) {
   switch (launch.team) {
@@ -182,7 +192,8 @@ void Planner::plan_messages(int argument, const DirectoryState& state, const Dis
   const std::size_t first = plan.receives.size();
   for (const coherence::Piece& piece : pieces) {
     const auto begin = plan.receives.begin() + static_cast<std::ptrdiff_t>(first);
-    auto message = std::find_if(begin, plan.receives.end(), [&](const Message& m) { return m.peer == piece.from; });
+    auto message =
+        std::find_if(begin, plan.receives.end(), [&](const Message& m) { return m.peer == piece.from; });
     if (message == plan.receives.end()) {
       plan.receives.push_back({piece.from, argument, {}});
       message = plan.receives.end() - 1;
@@ -199,7 +210,8 @@ void Planner::plan_messages(int argument, const DirectoryState& state, const Dis
   }
 }
 
-ArgumentEffect Planner::effect_of(const ArgumentUse& use, const DirectoryState& state, const Distribution& touched) const {
+ArgumentEffect Planner::effect_of(const ArgumentUse& use, const DirectoryState& state,
+                                  const Distribution& touched) const {
   ArgumentEffect effect;
   const access::Range mine = touched.parts_of(config_.rank);
   for (int p = mine.begin; p < mine.end; ++p) {
@@ -233,7 +245,8 @@ Planner::Entry Planner::compute(const LaunchShape& launch, const States& states,
   for (std::size_t a = 0; a < launch.uses.size(); ++a) {
     const ArgumentUse& use = launch.uses[a];
     if (launch.team == LaunchShape::Team::devices) {
-      access::check_inside(use.map, use.shape, launch.domain.box(), std::string(what) + ": " + argument_name(launch, a));
+      access::check_inside(use.map, use.shape, launch.domain.box(),
+                           std::string(what) + ": " + argument_name(launch, a));
     }
     arguments.push_back({distribution(cut, use), use.buffer});
   }

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/intern.hpp"
 #include "access/cut.hpp"
+#include "base/intern.hpp"
 #include "coherence/directory.hpp"
 #include "nuna/domain.hpp"
 #include "plan/instruction.hpp"
@@ -51,8 +51,8 @@ using States = absl::InlinedVector<coherence::DirectoryRef, 6>;  ///< one per di
 
 struct Planned {
   RankPlanRef plan;
-  States next;           ///< successors, per distinct buffer number
-  std::int64_t id = 0;   ///< of the cache's entry, never used twice: key of later caches
+  States next;                  ///< successors, per distinct buffer number
+  std::int64_t id = 0;          ///< of the cache's entry, never used twice: key of later caches
   std::uint64_t signature = 0;  ///< hash of what was asked, the same on every rank (D2)
 };
 
@@ -66,8 +66,8 @@ struct PlannerCounts {
 class Planner {
  public:
   /// How a launch is cut (schedule/partition.hpp); throws nuna::Error for what cannot be.
-  using CutFunction =
-      std::function<access::Cut(const Domain&, const Extents& block, const access::Team&, std::string_view what)>;
+  using CutFunction = std::function<access::Cut(const Domain&, const Extents& block, const access::Team&,
+                                                std::string_view what)>;
   struct Config {
     access::Team team;
     CutFunction cut;
@@ -95,8 +95,8 @@ class Planner {
   using Key = absl::InlinedVector<std::uint64_t, 96>;
   struct Entry {
     Planned planned;
-    States before;                 // keep the key's pointers alive
-    std::vector<AccessMap> maps;   // and the identities of user functions
+    States before;                // keep the key's pointers alive
+    std::vector<AccessMap> maps;  // and the identities of user functions
   };
   struct Argument {  // an argument while it is planned
     coherence::DistributionRef touched;
@@ -108,9 +108,10 @@ class Planner {
   Entry compute(const LaunchShape& launch, const States& states, std::string_view what);
   access::CutRef cut_for(const LaunchShape& launch, std::string_view what);
   coherence::DistributionRef distribution(const access::CutRef& cut, const ArgumentUse& use);
-  void refuse_overlaps(const LaunchShape& launch, const std::vector<Argument>& arguments, std::string_view what) const;
-  void plan_messages(int argument, const coherence::DirectoryState& state, const coherence::Distribution& reading,
-                     RankPlan& plan) const;
+  void refuse_overlaps(const LaunchShape& launch, const std::vector<Argument>& arguments,
+                       std::string_view what) const;
+  void plan_messages(int argument, const coherence::DirectoryState& state,
+                     const coherence::Distribution& reading, RankPlan& plan) const;
   ArgumentEffect effect_of(const ArgumentUse& use, const coherence::DirectoryState& state,
                            const coherence::Distribution& touched) const;
 

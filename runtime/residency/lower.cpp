@@ -18,8 +18,8 @@ namespace {
 // One launch being lowered: the residency as it changes, and the steps so far.
 class Work {
  public:
-  Work(const plan::RankPlan& plan, const plan::Uses& uses, const States& states, const Lowering::Config& config,
-       bool on_host)
+  Work(const plan::RankPlan& plan, const plan::Uses& uses, const States& states,
+       const Lowering::Config& config, bool on_host)
       : plan_(plan), uses_(uses), config_(config), on_host_(on_host) {
     for (const auto& s : states) states_.push_back(*s);
     steps_.arguments = static_cast<int>(uses.size());
@@ -82,7 +82,8 @@ class Work {
     split_in_order(argument, box, held, 0, step);
   }
 
-  void split_in_order(int argument, const ByteBox& box, const std::vector<Holding>& held, int axis, Instruction& step) {
+  void split_in_order(int argument, const ByteBox& box, const std::vector<Holding>& held, int axis,
+                      Instruction& step) {
     for (const Holding& h : held) {
       if (h.box.contains(box)) {
         step.reads.push_back({argument, h.places.first(), box});
@@ -102,7 +103,8 @@ class Work {
     for (std::size_t i = 0; i + 1 < at.size(); ++i) {
       ByteBox slab = box;
       slab[axis] = {at[i], at[i + 1]};
-      const bool in_one = std::any_of(held.begin(), held.end(), [&](const Holding& h) { return h.box.contains(slab); });
+      const bool in_one =
+          std::any_of(held.begin(), held.end(), [&](const Holding& h) { return h.box.contains(slab); });
       if (in_one || axis == 3) {
         split_in_order(argument, slab, held, axis + 1, step);
         continue;
@@ -199,7 +201,8 @@ class Work {
 
   void hold_written(int argument) {
     for (const plan::Touch& touch : plan_.effects[static_cast<std::size_t>(argument)].writes) {
-      for (const ByteBox& b : touch.boxes) state_of(argument).set(b, PlaceSet::only(place_of_part(touch.part)));
+      for (const ByteBox& b : touch.boxes)
+        state_of(argument).set(b, PlaceSet::only(place_of_part(touch.part)));
     }
   }
 
@@ -213,7 +216,8 @@ class Work {
 
 }  // namespace
 
-const Lowered& Lowering::lower(const plan::Planned& planned, const plan::Uses& uses, const States& states, bool on_host) {
+const Lowered& Lowering::lower(const plan::Planned& planned, const plan::Uses& uses, const States& states,
+                               bool on_host) {
   scratch_.clear();
   scratch_.push_back((static_cast<std::uint64_t>(planned.id) << 1) | (on_host ? 1U : 0U));
   for (const auto& s : states) scratch_.push_back(reinterpret_cast<std::uint64_t>(s.get()));
@@ -224,7 +228,8 @@ const Lowered& Lowering::lower(const plan::Planned& planned, const plan::Uses& u
   return cache_.emplace(scratch_, std::move(entry)).first->second->lowered;
 }
 
-Lowering::Entry Lowering::compute(const plan::RankPlan& plan, const plan::Uses& uses, const States& states, bool on_host) {
+Lowering::Entry Lowering::compute(const plan::RankPlan& plan, const plan::Uses& uses, const States& states,
+                                  bool on_host) {
   Work work(plan, uses, states, config_, on_host);
   work.run();
   Entry entry;

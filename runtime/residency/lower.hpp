@@ -35,7 +35,8 @@ class Lowering {
   explicit Lowering(Config config) : config_(std::move(config)) {}
 
   /// Steps of `planned` on this rank's places. `parts` is where parts live: devices, or the host for host views.
-  const Lowered& lower(const plan::Planned& planned, const plan::Uses& uses, const States& states, bool on_host);
+  const Lowered& lower(const plan::Planned& planned, const plan::Uses& uses, const States& states,
+                       bool on_host);
 
   ResidencyRef intern(ResidencyState state) { return states_.intern(std::move(state)); }
   const Config& config() const { return config_; }

@@ -24,18 +24,23 @@ Index blocks_along(const Box& frame, const Extents& block, int axis) {
 void check_shape(const Domain& domain, const Extents& block, std::string_view what) {
   const Box& box = domain.box();
   const Box& frame = domain.frame();
-  if (box.dims < 1 || box.dims > kMaxDims) refuse(ErrorCode::invalid_argument, what, "a domain has 1 to 3 axes");
-  if (block.dims > kMaxDims || block.dims < 1) refuse(ErrorCode::invalid_argument, what, "a block has 1 to 3 axes");
+  if (box.dims < 1 || box.dims > kMaxDims)
+    refuse(ErrorCode::invalid_argument, what, "a domain has 1 to 3 axes");
+  if (block.dims > kMaxDims || block.dims < 1)
+    refuse(ErrorCode::invalid_argument, what, "a block has 1 to 3 axes");
   if (frame.dims != box.dims) {
     refuse(ErrorCode::invalid_argument, what,
            "the domain has " + std::to_string(box.dims) + " axes, its frame " + std::to_string(frame.dims));
   }
   if (box.empty()) refuse(ErrorCode::invalid_argument, what, "the domain " + to_string(box) + " is empty");
   if (!frame.contains(box)) {
-    refuse(ErrorCode::out_of_bounds, what, "the domain " + to_string(box) + " leaves its frame " + to_string(frame));
+    refuse(ErrorCode::out_of_bounds, what,
+           "the domain " + to_string(box) + " leaves its frame " + to_string(frame));
   }
   for (int a = 0; a < kMaxDims; ++a) {
-    if (block[a] < 1) refuse(ErrorCode::invalid_argument, what, "a block has at least one thread along axis " + std::to_string(a));
+    if (block[a] < 1)
+      refuse(ErrorCode::invalid_argument, what,
+             "a block has at least one thread along axis " + std::to_string(a));
   }
 }
 
@@ -46,7 +51,8 @@ Parts asked_parts(const Domain& domain, const Extents& block, const Team& team, 
   for (int a = 0; a < kMaxDims; ++a) {
     const int n = parts[static_cast<std::size_t>(a)];
     if (n < 1 || (a >= domain.box().dims && n != 1)) {
-      refuse(ErrorCode::invalid_argument, what, "cannot cut into " + std::to_string(n) + " parts along axis " + std::to_string(a));
+      refuse(ErrorCode::invalid_argument, what,
+             "cannot cut into " + std::to_string(n) + " parts along axis " + std::to_string(a));
     }
     product *= n;
   }
@@ -60,7 +66,8 @@ Parts asked_parts(const Domain& domain, const Extents& block, const Team& team, 
     if (parts[static_cast<std::size_t>(a)] > blocks) {
       refuse(ErrorCode::too_few_blocks, what,
              std::to_string(parts[static_cast<std::size_t>(a)]) + " parts along axis " + std::to_string(a) +
-                 ", but only " + std::to_string(blocks) + " blocks: use fewer devices, smaller blocks or another axis");
+                 ", but only " + std::to_string(blocks) +
+                 " blocks: use fewer devices, smaller blocks or another axis");
     }
   }
   return parts;
@@ -69,7 +76,8 @@ Parts asked_parts(const Domain& domain, const Extents& block, const Team& team, 
 Parts parts_along(const Domain& domain, const Extents& block, const Team& team, std::string_view what) {
   const int axis = domain.along_axis();
   if (axis >= domain.box().dims) {
-    refuse(ErrorCode::invalid_argument, what, "cannot cut along axis " + std::to_string(axis) + " of " + to_string(domain.frame()));
+    refuse(ErrorCode::invalid_argument, what,
+           "cannot cut along axis " + std::to_string(axis) + " of " + to_string(domain.frame()));
   }
   const Index blocks = blocks_along(domain.frame(), block, axis);
   if (team.parts() > blocks) {
@@ -147,20 +155,24 @@ std::vector<Index> block_bounds(Index blocks, int parts, const std::vector<doubl
       sum += weights[static_cast<std::size_t>(i) - 1];
       at = static_cast<Index>(sum / total * static_cast<double>(blocks) + 0.5);
     }
-    bounds[static_cast<std::size_t>(i)] = std::clamp(at, bounds[static_cast<std::size_t>(i) - 1] + 1, blocks - (parts - i));
+    bounds[static_cast<std::size_t>(i)] =
+        std::clamp(at, bounds[static_cast<std::size_t>(i) - 1] + 1, blocks - (parts - i));
   }
   return bounds;
 }
 
-std::vector<Index> bounds_along(const Domain& domain, const Extents& block, int axis, int parts, std::string_view what) {
+std::vector<Index> bounds_along(const Domain& domain, const Extents& block, int axis, int parts,
+                                std::string_view what) {
   const auto& weights = domain.weights_of(axis);
   if (!weights.empty()) {
     if (static_cast<int>(weights.size()) != parts) {
       refuse(ErrorCode::invalid_argument, what,
-             std::to_string(weights.size()) + " weights for " + std::to_string(parts) + " parts along axis " + std::to_string(axis));
+             std::to_string(weights.size()) + " weights for " + std::to_string(parts) + " parts along axis " +
+                 std::to_string(axis));
     }
     if (std::any_of(weights.begin(), weights.end(), [](double w) { return !(w > 0) || w > 1e300; })) {
-      refuse(ErrorCode::invalid_argument, what, "weights are positive numbers (axis " + std::to_string(axis) + ")");
+      refuse(ErrorCode::invalid_argument, what,
+             "weights are positive numbers (axis " + std::to_string(axis) + ")");
     }
   }
   const Interval frame = domain.frame()[axis];
@@ -183,7 +195,8 @@ access::Cut cut(const Domain& domain, const Extents& block, const access::Team& 
   }
   std::array<std::vector<Index>, kMaxDims> bounds;
   for (int a = 0; a < kMaxDims; ++a) {
-    bounds[static_cast<std::size_t>(a)] = bounds_along(domain, block, a, parts[static_cast<std::size_t>(a)], what);
+    bounds[static_cast<std::size_t>(a)] =
+        bounds_along(domain, block, a, parts[static_cast<std::size_t>(a)], what);
   }
   return {domain.box(), block, std::move(bounds), 0, team.devices};
 }

@@ -19,7 +19,8 @@ TEST(Buffer, OfNoElementsOrTooManyBytesIsRefused) {
   EXPECT_EQ(code_of([&] { Buffer<int, 1>(context, {0}); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { Buffer<int, 2>(context, {4, -1}); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { Buffer<int, 2>(context, {4}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { Buffer<int, 2>(context, {Index{1} << 40, Index{1} << 40}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { Buffer<int, 2>(context, {Index{1} << 40, Index{1} << 40}); }),
+            ErrorCode::invalid_argument);
 }
 
 TEST(Buffer, ReleasedTwiceOrUsedAfterwardsIsRefused) {
@@ -28,7 +29,8 @@ TEST(Buffer, ReleasedTwiceOrUsedAfterwardsIsRefused) {
   x.release();
   EXPECT_EQ(code_of([&] { x.release(); }), ErrorCode::already_released);
   EXPECT_EQ(code_of([&] { x.host(Access::read); }), ErrorCode::already_released);
-  EXPECT_EQ(code_of([&] { context.launch("set", {10}, block(1), SetIndex{}, write(x)); }), ErrorCode::already_released);
+  EXPECT_EQ(code_of([&] { context.launch("set", {10}, block(1), SetIndex{}, write(x)); }),
+            ErrorCode::already_released);
 }
 
 TEST(Buffer, MayBeDestroyedWhileALaunchUsesIt) {
@@ -73,7 +75,8 @@ TEST(HostView, ShowsWhatLaunchesWroteAndLaunchesSeeWhatItWrote) {
     auto v = x.host(Access::read);
     for (Index i = 0; i < 6; ++i) {
       for (Index j = 0; j < 5; ++j) {
-        EXPECT_EQ(v(i, j), i >= 1 && i < 3 && j >= 2 && j < 4 ? 10 : 2) << devices << " devices, " << i << ", " << j;
+        EXPECT_EQ(v(i, j), i >= 1 && i < 3 && j >= 2 && j < 4 ? 10 : 2)
+            << devices << " devices, " << i << ", " << j;
       }
     }
   }
@@ -239,16 +242,18 @@ TEST(ReplicatedContext, RefusesASecondThreadInside) {
 TEST(ReplicatedContext, FindsRanksThatMakeDifferentCalls) {
   std::string text;
   const auto run = [&](auto call) {
-    return code_of([&] {
-      Context::in_process(2, with_devices(1), [&](Context& context) {
-        Buffer<int, 1> x(context, {10});
-        Buffer<int, 1> y(context, {10});
-        context.launch("set", {10}, block(1), SetIndex{}, write(x));
-        call(context, x, y);
-        context.launch("neighbours", {10}, block(1), Neighbours{}, read(x, halo(1)), write(y));
-        context.wait();
-      });
-    }, &text);
+    return code_of(
+        [&] {
+          Context::in_process(2, with_devices(1), [&](Context& context) {
+            Buffer<int, 1> x(context, {10});
+            Buffer<int, 1> y(context, {10});
+            context.launch("set", {10}, block(1), SetIndex{}, write(x));
+            call(context, x, y);
+            context.launch("neighbours", {10}, block(1), Neighbours{}, read(x, halo(1)), write(y));
+            context.wait();
+          });
+        },
+        &text);
   };
   EXPECT_EQ(run([](Context& context, Buffer<int, 1>& x, Buffer<int, 1>&) {
               if (context.rank() == 1) context.launch("add one", {10}, block(1), AddOne{}, read_write(x));
@@ -256,7 +261,8 @@ TEST(ReplicatedContext, FindsRanksThatMakeDifferentCalls) {
             ErrorCode::diverged);
   EXPECT_THAT(text, HasSubstr("launch 'neighbours' at host_view_test.cpp:"));
   EXPECT_EQ(run([](Context& context, Buffer<int, 1>&, Buffer<int, 1>& y) {
-              context.launch("set", context.rank() == 0 ? Domain{10} : Domain{9}, block(1), SetIndex{}, write(y));
+              context.launch("set", context.rank() == 0 ? Domain{10} : Domain{9}, block(1), SetIndex{},
+                             write(y));
             }),
             ErrorCode::diverged);
   EXPECT_EQ(run([](Context& context, Buffer<int, 1>&, Buffer<int, 1>&) {

@@ -12,7 +12,9 @@ struct AddOne {
 };
 
 struct SetIndex {
-  NUNA_KERNEL void operator()(Thread t, View<int, 1> x) const { x(t.global(0)) = static_cast<int>(t.global(0)); }
+  NUNA_KERNEL void operator()(Thread t, View<int, 1> x) const {
+    x(t.global(0)) = static_cast<int>(t.global(0));
+  }
 };
 
 /// Sum of the neighbours within a radius of 1, clipped at the ends.

@@ -43,7 +43,9 @@ TEST(Launch, OrdersLaunchesByTheirData) {
 
 TEST(Launch, KeepsPlainArgumentsAsTheyWereAtTheCall) {
   struct Set {
-    NUNA_KERNEL void operator()(Thread t, int value, View<int, 1> x, int more) const { x(t.global(0)) = value + more; }
+    NUNA_KERNEL void operator()(Thread t, int value, View<int, 1> x, int more) const {
+      x(t.global(0)) = value + more;
+    }
   };
   Context context = Context::self(with_devices(2));
   Buffer<int, 1> x(context, {10});
@@ -65,8 +67,9 @@ TEST(Launch, OfMoreExplicitPartsThanBlocksIsRefused) {
   Context context = Context::self(with_devices(4));
   Buffer<int, 1> x(context, {3});
   std::string text;
-  EXPECT_EQ(code_of([&] { context.launch("set", Domain({3}).along(0), block(1), SetIndex{}, write(x)); }, &text),
-            ErrorCode::too_few_blocks);
+  EXPECT_EQ(
+      code_of([&] { context.launch("set", Domain({3}).along(0), block(1), SetIndex{}, write(x)); }, &text),
+      ErrorCode::too_few_blocks);
   EXPECT_THAT(text, HasSubstr("4 devices along axis 0, but only 3 blocks"));
 }
 
@@ -82,21 +85,25 @@ TEST(Launch, WithOverlappingWritesIsRefusedBeforeAnythingMoves) {
 TEST(Launch, OutsideABufferIsRefused) {
   Context context = Context::self();
   Buffer<int, 1> x(context, {10});
-  EXPECT_EQ(code_of([&] { context.launch("bad", {11}, block(1), SetIndex{}, write(x)); }), ErrorCode::out_of_bounds);
+  EXPECT_EQ(code_of([&] { context.launch("bad", {11}, block(1), SetIndex{}, write(x)); }),
+            ErrorCode::out_of_bounds);
 }
 
 TEST(Launch, OverNothingOrWithAnEmptyBlockIsRefused) {
   Context context = Context::self();
   Buffer<int, 1> x(context, {10});
-  EXPECT_EQ(code_of([&] { context.launch("bad", {0}, block(1), SetIndex{}, write(x)); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { context.launch("bad", {10}, block(0), SetIndex{}, write(x)); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { context.launch("bad", {0}, block(1), SetIndex{}, write(x)); }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { context.launch("bad", {10}, block(0), SetIndex{}, write(x)); }),
+            ErrorCode::invalid_argument);
 }
 
 TEST(Launch, WithABufferOfAnotherContextIsRefused) {
   Context context = Context::self();
   Context other = Context::self();
   Buffer<int, 1> x(other, {10});
-  EXPECT_EQ(code_of([&] { context.launch("bad", {10}, block(1), SetIndex{}, write(x)); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { context.launch("bad", {10}, block(1), SetIndex{}, write(x)); }),
+            ErrorCode::invalid_argument);
 }
 
 TEST(KernelThatThrows, SurfacesAtTheWaitWithItsNameAndWhatItThrew) {
@@ -116,7 +123,8 @@ TEST(KernelThatThrows, SticksToWhatItWroteUntilThatIsOverwritten) {
   Buffer<int, 1> y(context, {10});
   context.launch("unlucky", {10}, block(1), Throws{}, write(x));
   context.launch("copy", {10}, block(1), Neighbours{}, read(x, halo(1)), write(y));
-  EXPECT_EQ(code_of([&] { y.host(Access::read); }), ErrorCode::kernel_failed) << "failed data spreads to what is made of it";
+  EXPECT_EQ(code_of([&] { y.host(Access::read); }), ErrorCode::kernel_failed)
+      << "failed data spreads to what is made of it";
   EXPECT_EQ(code_of([&] { x.host(Access::read); }), ErrorCode::kernel_failed);
   EXPECT_EQ(code_of([&] { context.fence(x); }), ErrorCode::kernel_failed);
   context.fill(x, 5);

@@ -13,7 +13,9 @@ using ::testing::HasSubstr;
 
 const base::Shape kSquare{{64, 64}, 4};
 
-Planner planner(int ranks, int devices, int rank = 0) { return Planner({{ranks, devices}, schedule::cut, {rank}}); }
+Planner planner(int ranks, int devices, int rank = 0) {
+  return Planner({{ranks, devices}, schedule::cut, {rank}});
+}
 
 LaunchShape launch_of(Uses uses, Domain domain = {64, 64}) {
   LaunchShape launch;
@@ -23,8 +25,12 @@ LaunchShape launch_of(Uses uses, Domain domain = {64, 64}) {
   return launch;
 }
 
-ArgumentUse reading(int buffer, AccessMap map) { return {buffer, kSquare, std::move(map), true, false, false}; }
-ArgumentUse writing(int buffer, AccessMap map) { return {buffer, kSquare, std::move(map), false, true, false}; }
+ArgumentUse reading(int buffer, AccessMap map) {
+  return {buffer, kSquare, std::move(map), true, false, false};
+}
+ArgumentUse writing(int buffer, AccessMap map) {
+  return {buffer, kSquare, std::move(map), false, true, false};
+}
 
 ErrorCode refused(Planner& p, const LaunchShape& launch, const States& states, std::string* text = nullptr) {
   try {
@@ -40,7 +46,8 @@ ErrorCode refused(Planner& p, const LaunchShape& launch, const States& states, s
 TEST(Planner, RefusesPartitionsThatWriteTheSameElementsAndNamesThem) {
   Planner p = planner(2, 1);
   std::string text;
-  EXPECT_EQ(refused(p, launch_of({writing(0, halo(1))}), {p.fresh(kSquare)}, &text), ErrorCode::overlapping_writes);
+  EXPECT_EQ(refused(p, launch_of({writing(0, halo(1))}), {p.fresh(kSquare)}, &text),
+            ErrorCode::overlapping_writes);
   EXPECT_THAT(text, HasSubstr("launch 'test' at here.cpp:1"));
   EXPECT_THAT(text, HasSubstr("buffer argument 0 (write)"));
   EXPECT_THAT(text, HasSubstr("elements [31, 33) x [0, 64)"));
@@ -51,14 +58,16 @@ TEST(Planner, RefusesPartitionsThatWriteTheSameElementsAndNamesThem) {
 TEST(Planner, RefusesTwoWritingArgumentsThatShareElementsOfOneBuffer) {
   Planner p = planner(1, 2);
   const auto shifted = one_to_one().shifted({-1, 0});
-  const LaunchShape launch = launch_of({writing(0, one_to_one()), writing(0, shifted)}, Domain(Box{{1, 64}, {0, 64}}));
+  const LaunchShape launch =
+      launch_of({writing(0, one_to_one()), writing(0, shifted)}, Domain(Box{{1, 64}, {0, 64}}));
   EXPECT_EQ(refused(p, launch, {p.fresh(kSquare)}), ErrorCode::overlapping_writes);
 }
 
 TEST(Planner, AllowsEveryPartToReadWhatAnotherOneWrites) {
   Planner p = planner(2, 2);
   const auto fresh = p.fresh(kSquare);
-  EXPECT_NO_THROW(p.plan(launch_of({reading(0, halo(3)), writing(0, one_to_one())}), {fresh}, "launch 'in place'"));
+  EXPECT_NO_THROW(
+      p.plan(launch_of({reading(0, halo(3)), writing(0, one_to_one())}), {fresh}, "launch 'in place'"));
 }
 
 TEST(Planner, RefusesAccessOutsideTheBuffer) {
@@ -125,7 +134,8 @@ TEST(Planner, AWholeReadIsFetchedOnceAndThenHeldByEveryRank) {
 
 TEST(Planner, ATransposedReadIsOneMessageFromEachOtherRank) {
   Planner p = planner(4, 1, 1);
-  const States states = p.plan(launch_of({writing(0, one_to_one())}), {p.fresh(kSquare)}, "launch 'write'").next;
+  const States states =
+      p.plan(launch_of({writing(0, one_to_one())}), {p.fresh(kSquare)}, "launch 'write'").next;
   const Planned& planned = p.plan(launch_of({reading(0, permuted(1, 0))}), states, "launch 'transpose'");
   EXPECT_EQ(planned.plan->receives.size(), 3U);
   for (const Message& m : planned.plan->receives) EXPECT_EQ(m.bytes(), 16 * 16 * 4);
@@ -135,7 +145,8 @@ TEST(Planner, EmptyLaunchesHaveEqualSignaturesOnAllRanksAndOthersDiffer) {
   Planner a = planner(2, 1, 0);
   Planner b = planner(2, 1, 1);
   EXPECT_EQ(a.plan(launch_of({}), {}, "launch").signature, b.plan(launch_of({}), {}, "launch").signature);
-  EXPECT_NE(a.plan(launch_of({}), {}, "launch").signature, b.plan(launch_of({}, {64, 63}), {}, "launch").signature);
+  EXPECT_NE(a.plan(launch_of({}), {}, "launch").signature,
+            b.plan(launch_of({}, {64, 63}), {}, "launch").signature);
 }
 
 }  // namespace

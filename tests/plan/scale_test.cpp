@@ -95,7 +95,8 @@ TEST(PlanningForManyRanks, AnyRanksReceivesEqualTheSendersLists) {
     }
     // and nobody else sends to it
     const int stranger = (receiver + huge.team.ranks / 2) % huge.team.ranks;
-    EXPECT_EQ(towards(second_step(huge, stranger).sends, receiver).size(), towards(plan.receives, stranger).size());
+    EXPECT_EQ(towards(second_step(huge, stranger).sends, receiver).size(),
+              towards(plan.receives, stranger).size());
   }
 }
 

@@ -94,7 +94,8 @@ class Buffer {
   }
   /// Reads a box that this rank holds already (one of local_boxes(), or inside one): no rank is asked, so this is not a
   /// replicated call. invalid_argument when the rank does not hold all of it.
-  HostView<const T, N> host_local(const Box& box, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  HostView<const T, N> host_local(const Box& box, const char* file = __builtin_FILE(),
+                                  int line = __builtin_LINE()) {
     return HostView<const T, N>(handle_.open_local(box, {file, line}));
   }
   /// The boxes whose newest contents were produced by (or exist alike on) this rank, disjoint over the ranks when
@@ -105,14 +106,18 @@ class Buffer {
   T* data(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return static_cast<T*>(handle_.open_all({file, line}));
   }
-  void close(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { handle_.close_all({file, line}); }
+  void close(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    handle_.close_all({file, line});
+  }
 
   /// The buffer's address on this rank, for Context::copy and for printing. It may be dereferenced only while the
   /// buffer is open.
   T* address() const { return static_cast<T*>(handle_.address()); }
 
   /// Gives the buffer back before the handle's end. Using it afterwards is ErrorCode::already_released.
-  void release(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { handle_.release({file, line}); }
+  void release(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    handle_.release({file, line});
+  }
 
   friend void swap(Buffer& a, Buffer& b) noexcept { std::swap(a.handle_, b.handle_); }
 

@@ -179,8 +179,8 @@ class NUNA_API Context {
   void copy(void* to, const void* from, std::size_t bytes, const char* file = __builtin_FILE(),
             int line = __builtin_LINE());
   /// The same for a box of bytes: extents = {planes, rows, bytes}, {rows, bytes} or {bytes}.
-  void copy(const Pitched& to, const ConstPitched& from, const Extents& bytes, const char* file = __builtin_FILE(),
-            int line = __builtin_LINE());
+  void copy(const Pitched& to, const ConstPitched& from, const Extents& bytes,
+            const char* file = __builtin_FILE(), int line = __builtin_LINE());
   /// Copies a box of elements between buffers of one element size, device to device where the data is.
   template <class T, int N, int M>
   Event copy_box(Buffer<T, N>& to, const Box& to_box, const Buffer<T, M>& from, const Box& from_box,
@@ -194,7 +194,8 @@ class NUNA_API Context {
     return fill_box(buffer.handle(), box, &value, sizeof(T), {file, line});
   }
   template <class T, int N>
-  Event fill(Buffer<T, N>& buffer, const T& value, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  Event fill(Buffer<T, N>& buffer, const T& value, const char* file = __builtin_FILE(),
+             int line = __builtin_LINE()) {
     return fill_box(buffer.handle(), Box(buffer.extents()), &value, sizeof(T), {file, line});
   }
 

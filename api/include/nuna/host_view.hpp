@@ -53,7 +53,8 @@ class NUNA_API ViewHandle {
 template <class T, int N>
 class HostView {
  public:
-  explicit HostView(detail::ViewHandle handle) : handle_(std::move(handle)), view_(handle_.instance()), box_(handle_.box()) {}
+  explicit HostView(detail::ViewHandle handle)
+      : handle_(std::move(handle)), view_(handle_.instance()), box_(handle_.box()) {}
 
   /// Elements by their indices in the whole buffer; only inside the view's box.
   template <class... I>

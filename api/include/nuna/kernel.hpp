@@ -51,7 +51,8 @@ namespace detail {
 /// Calls kernel(Thread, arguments...) for every thread of the box. Arguments are taken by value, so that the
 /// compiler keeps views in registers.
 template <class Kernel, class... Arguments>
-inline void run_threads(const Box& threads, const Extents& block, const Kernel kernel, const Arguments... arguments) {
+inline void run_threads(const Box& threads, const Extents& block, const Kernel kernel,
+                        const Arguments... arguments) {
   const Interval x0 = threads.axis[0];
   const Interval x1 = threads.axis[1];
   const Interval x2 = threads.axis[2];

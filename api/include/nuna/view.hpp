@@ -57,7 +57,7 @@ class View {
   }
 
  private:
-  T* origin_ = nullptr;  // of element (0, 0, 0), which may lie outside what is stored
+  T* origin_ = nullptr;   // of element (0, 0, 0), which may lie outside what is stored
   Index stride_[N] = {};  // in elements; the last axis is contiguous
   Index extent_[N] = {};
 };
