@@ -156,7 +156,7 @@ function(nuna_script_test name level)
   nuna_timeout(${level} seconds)
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
   set_tests_properties(${name} PROPERTIES LABELS ${level} TIMEOUT ${seconds} SKIP_RETURN_CODE 77
-    ENVIRONMENT "NUNA_BUILD=${CMAKE_BINARY_DIR};NUNA_SOURCE=${PROJECT_SOURCE_DIR}")
+    ENVIRONMENT "NUNA_TEST_BUILD=${CMAKE_BINARY_DIR};NUNA_TEST_SOURCE=${PROJECT_SOURCE_DIR}")
   if(arg_RESOURCE_LOCK)
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK "${arg_RESOURCE_LOCK}")
   endif()

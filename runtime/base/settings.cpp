@@ -17,6 +17,7 @@ namespace nuna::base {
 namespace {
 
 constexpr std::string_view kPrefix = "NUNA_";
+constexpr std::string_view kTestPrefix = "NUNA_TEST_";  // read by the tests, not by Nuna
 
 constexpr std::array kKnown = {
     SettingInfo{"NUNA_AHEAD", "a whole number from 1",
@@ -140,7 +141,7 @@ std::string Settings::text(std::string_view name, std::string_view fallback) con
 
 void Settings::warn_about_unknown() const {
   for (const auto& [name, value] : variables_) {
-    if (is_known(name)) continue;
+    if (is_known(name) || name.starts_with(kTestPrefix)) continue;
     warn_once("setting " + name, name + " is no setting of Nuna and has no effect; did you mean " +
                                      std::string(nearest_known(name)) + "?");
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The examples run, and say the same on any number of devices.
 set -u
-bin=$NUNA_BUILD/bin/examples
+bin=$NUNA_TEST_BUILD/bin/examples
 status=0
 "$bin/01_vector_add" && "$bin/01_vector_add" --devices 3 || status=1
 one=$("$bin/02_heat") || status=1

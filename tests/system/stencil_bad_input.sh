@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Bad input gets one clear line, a failing exit status, and leaves no file behind.
 set -u
-stencil=$NUNA_BUILD/bin/stencil
+stencil=$NUNA_TEST_BUILD/bin/stencil
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -2,7 +2,7 @@
 # What the stencil prints and writes: the JSON object on the last line, the four files, silence of the progress bar where
 # there is no terminal, and a dry run that writes nothing.
 set -u
-stencil=$NUNA_BUILD/bin/stencil
+stencil=$NUNA_TEST_BUILD/bin/stencil
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

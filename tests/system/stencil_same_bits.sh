@@ -2,7 +2,7 @@
 # The stencil gives the same bits on any number of ranks and devices: the raw files are compared byte by byte, and one of
 # them with the serial reference.
 set -u
-stencil=$NUNA_BUILD/bin/stencil
+stencil=$NUNA_TEST_BUILD/bin/stencil
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0

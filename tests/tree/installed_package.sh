@@ -2,10 +2,10 @@
 # Strangers prove the package: installs Nuna into an empty folder, builds a small program and all of examples/ against it
 # with find_package(Nuna), far from this tree, and runs the small one.
 #
-#   NUNA_BUILD=build/release tests/tree/installed_package.sh
+#   NUNA_TEST_BUILD=build/release tests/tree/installed_package.sh
 set -eu
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$(cd "${NUNA_BUILD:-$source/build/release}" && pwd)
+build=$(cd "${NUNA_TEST_BUILD:-$source/build/release}" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
