@@ -158,23 +158,20 @@ namespace detail {
 
 Event launch(ContextState& context, const LaunchRequest& request) {
   const Inside inside(context, "launch", request.name->site);
-  execute::Launch launch;
-  const std::string site = to_string(request.name->site);
-  launch.name = request.name->text;
-  launch.site = site;
-  launch.domain = *request.domain;
-  launch.block = *request.block;
-  launch.run = request.run;
-  launch.closure = request.closure;
+  execute::Launch launch{.name = request.name->text,
+                         .site = context.text_of(request.name->site),
+                         .arguments = {.shape = {.domain = *request.domain, .block = *request.block}},
+                         .run = request.run,
+                         .closure = request.closure};
   for (std::size_t a = 0; a < request.argument_count; ++a) {
     const LaunchArgument& argument = request.arguments[a];
     BufferState& state = *argument.buffer->state();
     if (&state.context() != &context) {
-      throw Error(ErrorCode::invalid_argument, "launch '" + std::string(launch.name) + "' at " + site +
-                                                   ": buffer argument " + std::to_string(a) +
-                                                   " belongs to another Context");
+      throw Error(ErrorCode::invalid_argument,
+                  "launch '" + std::string(launch.name) + "' at " + std::string(launch.site) +
+                      ": buffer argument " + std::to_string(a) + " belongs to another Context");
     }
-    launch.uses.push_back({&state.buffer(), *argument.map, argument.reads, argument.writes, argument.may});
+    launch.arguments.add(state.buffer(), *argument.map, argument.reads, argument.writes, argument.may);
   }
   return launch_internal(context, launch);
 }

@@ -12,6 +12,12 @@ std::string to_string(CallSite site) {
   return std::string(slash != nullptr ? slash + 1 : site.file) + ":" + std::to_string(site.line);
 }
 
+std::string_view ContextState::text_of(CallSite site) {
+  std::string& text = sites_[{site.file, site.line}];
+  if (text.empty()) text = to_string(site);
+  return text;
+}
+
 Inside::Inside(ContextState& context, const char* what, CallSite site) : context_(context) {
   if (context.ended.load()) {
     throw Error(ErrorCode::invalid_argument,
@@ -82,9 +88,10 @@ void ViewState::close() {
   context_->views().close(*view_, to_string(site_));
 }
 
-Event launch_internal(ContextState& context, execute::Launch& launch) {
-  for (const execute::BufferUse& use : launch.uses) {
-    context.views().close_for_launch(*use.buffer, use.writes, launch.site);
+Event launch_internal(ContextState& context, const execute::Launch& launch) {
+  for (const plan::ArgumentUse& use : launch.arguments.shape.uses) {
+    execute::Buffer& buffer = *launch.arguments.buffers[static_cast<std::size_t>(use.buffer)];
+    context.views().close_for_launch(buffer, use.writes, launch.site);
   }
   return Event(std::make_shared<Completion>(context.program().launch(launch), context.runtime_ref()));
 }

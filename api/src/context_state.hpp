@@ -1,10 +1,14 @@
 #pragma once
 // ContextState, BufferState, ViewState: what the public handles point to, and who may be inside at once.
 
+#include <absl/container/node_hash_map.h>
+
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "nuna/buffer.hpp"
 #include "nuna/context.hpp"
@@ -27,6 +31,9 @@ class ContextState {
   execute::Program& program() { return runtime_->program(); }
   adsm::HostViews& views() { return runtime_->views(); }
 
+  /// to_string(site), for as long as the Context. By the thread that is inside.
+  std::string_view text_of(CallSite site);
+
   /// Whether the Context has ended; its buffers must not be used any more.
   std::atomic<bool> ended{false};
   std::atomic<int> buffers{0};
@@ -34,6 +41,7 @@ class ContextState {
  private:
   friend class Inside;
   std::shared_ptr<RankRuntime> runtime_;
+  absl::node_hash_map<std::pair<const char*, int>, std::string> sites_;
   std::recursive_mutex mutex_;
   std::atomic<bool> busy_{false};
   std::atomic<std::thread::id> owner_{};
@@ -105,7 +113,7 @@ class ViewState {
 };
 
 /// Launches with a function of Nuna's own (copies, fills).
-Event launch_internal(ContextState& context, execute::Launch& launch);
+Event launch_internal(ContextState& context, const execute::Launch& launch);
 
 /// The parts of a message that every misuse of a pointer shares.
 struct Resolved {

@@ -156,13 +156,13 @@ Event launch_copy(ContextState& context, execute::Buffer& to, const Box& to_box,
   const std::string where = to_string(site);
   launch.name = "copy";
   launch.site = where;
-  launch.domain = domain_of(to_axes);
-  launch.block = Extents{1, 1, 1};
+  launch.arguments.shape.domain = domain_of(to_axes);
+  launch.arguments.shape.block = Extents{1, 1, 1};
   launch.run = &CopyKernel::run;
   launch.closure = std::make_shared<const CopyKernel>(CopyKernel{
       Side(to_box, to_axes), Side(from_box, from_axes), static_cast<std::size_t>(to.shape().element_bytes)});
-  launch.uses.push_back({&to, map_of(to_box, to_axes), false, true, false});
-  launch.uses.push_back({&from, map_of(from_box, from_axes), true, false, false});
+  launch.arguments.add(to, map_of(to_box, to_axes), false, true, false);
+  launch.arguments.add(from, map_of(from_box, from_axes), true, false, false);
   return detail::launch_internal(context, launch);
 }
 
@@ -362,12 +362,12 @@ Event Context::fill_box(const detail::BufferHandle& buffer, const Box& box, cons
   const std::string where = to_string(site);
   launch.name = "fill";
   launch.site = where;
-  launch.domain = domain_of(axes);
+  launch.arguments.shape.domain = domain_of(axes);
   launch.run = &FillKernel::run;
   const char* first = static_cast<const char*>(value);
   launch.closure = std::make_shared<const FillKernel>(
       FillKernel{Side(box, axes), std::vector<char>(first, first + bytes)});
-  launch.uses.push_back({&target, map_of(box, axes), false, true, false});
+  launch.arguments.add(target, map_of(box, axes), false, true, false);
   return detail::launch_internal(*state_, launch);
 }
 

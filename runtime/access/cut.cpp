@@ -20,14 +20,13 @@ Cut::Cut(const Box& domain, const Extents& block, std::array<std::vector<Index>,
     base::check(b.size() >= 2 && std::is_sorted(b.begin(), b.end()), "cut boundaries ascend");
     parts_[static_cast<std::size_t>(a)] = static_cast<int>(b.size()) - 1;
     Range busy{parts_along(a), 0};
+    int with_threads = 0;
     for (int i = 0; i < parts_along(a); ++i) {
       if (threads_along(a, i).empty()) continue;
-      busy.begin = std::min(busy.begin, i);
-      busy.end = i + 1;
+      busy = {std::min(busy.begin, i), i + 1};
+      ++with_threads;
     }
-    for (int i = busy.begin; i < busy.end; ++i) {
-      base::check(!threads_along(a, i).empty(), "only the first and last parts of a cut may be empty");
-    }
+    base::check(busy.size() == with_threads, "only the first and last parts of a cut may be empty");
     busy_[static_cast<std::size_t>(a)] = busy;
   }
 }

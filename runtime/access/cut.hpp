@@ -68,8 +68,10 @@ class Cut {
   friend bool operator==(const Cut& a, const Cut& b);
   template <class H>
   friend H AbslHashValue(H h, const Cut& c) {
+    // Cuts of one domain into as many parts hardly ever differ in the middle and not at a third.
+    for (const auto& b : c.bounds_) h = H::combine(std::move(h), b.size(), b[b.size() / 3], b[b.size() / 2]);
     for (const Interval& i : c.domain_.axis) h = H::combine(std::move(h), i.begin, i.end);
-    return H::combine(std::move(h), c.bounds_, c.first_rank_, c.parts_per_rank_);
+    return H::combine(std::move(h), c.first_rank_, c.parts_per_rank_);
   }
 
  private:

@@ -18,13 +18,6 @@ Interval core(const AxisRule& rule, Interval threads) {
 
 }  // namespace
 
-Interval touched(const AxisRule& rule, Interval threads, Index extent) {
-  if (rule.from == AxisRule::kAll) return {0, extent};
-  if (rule.from == AxisRule::kFixed) return {rule.offset, rule.offset + rule.tile};
-  const Interval c = core(rule, threads);
-  return {std::max<Index>(c.begin - rule.before, 0), std::min(c.end + rule.after, extent)};
-}
-
 base::ByteBox touched_box(const AccessMap& map, const base::Shape& shape, const Box& threads) {
   base::ByteBox box = shape.whole();
   for (int b = 0; b < shape.extents.dims; ++b) {

@@ -13,7 +13,13 @@ namespace nuna::access {
 
 /// What a monotone rule touches of one buffer axis of size `extent` for threads [t.begin, t.end): the halo is clipped,
 /// the rest is not (see check_inside).
-Interval touched(const AxisRule& rule, Interval threads, Index extent);
+inline Interval touched(const AxisRule& rule, Interval threads, Index extent) {
+  if (rule.from == AxisRule::kAll) return {0, extent};
+  if (rule.from == AxisRule::kFixed) return {rule.offset, rule.offset + rule.tile};
+  const Index begin = threads.begin * rule.tile + rule.offset - rule.before;
+  const Index end = threads.end * rule.tile + rule.offset + rule.after;
+  return {begin > 0 ? begin : 0, end < extent ? end : extent};
+}
 
 /// The box that a monotone map touches for a non-empty box of threads.
 base::ByteBox touched_box(const AccessMap& map, const base::Shape& shape, const Box& threads);

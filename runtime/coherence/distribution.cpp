@@ -32,20 +32,29 @@ void Distribution::build_monotone() {
       hull_[b] = access::touched(rule, {}, shape_.extents[b]);
       continue;
     }
-    AxisTable table{b, rule.from, {}};
-    const Range busy = cut_->busy_along(rule.from);
-    table.touched.reserve(static_cast<std::size_t>(busy.size()));
-    for (int i = busy.begin; i < busy.end; ++i) {
-      table.touched.push_back(access::touched(rule, cut_->threads_along(rule.from, i), shape_.extents[b]));
-    }
+    AxisTable table = table_of(b);
     hull_[b] = {table.touched.front().begin, table.touched.back().end};
-    for (std::size_t i = 0; i + 1 < table.touched.size(); ++i) {
-      if (table.touched[i].end < table.touched[i + 1].begin) fills_hull_ = false;
-    }
+    fills_hull_ = fills_hull_ && table.gapless;
     // two buffer axes that follow one launch axis touch a diagonal
-    if (++followers[static_cast<std::size_t>(rule.from)] > 1 && busy.size() > 1) fills_hull_ = false;
+    if (++followers[static_cast<std::size_t>(rule.from)] > 1 && table.touched.size() > 1) fills_hull_ = false;
     tables_.push_back(std::move(table));
   }
+}
+
+Distribution::AxisTable Distribution::table_of(int buffer_axis) const {
+  const AxisRule& rule = map_.rule(buffer_axis);
+  const Index extent = shape_.extents[buffer_axis];
+  const Range busy = cut_->busy_along(rule.from);
+  AxisTable table{buffer_axis, rule.from, std::vector<Interval>(static_cast<std::size_t>(busy.size()))};
+  int i = busy.begin;
+  for (Interval& t : table.touched) t = access::touched(rule, cut_->threads_along(rule.from, i++), extent);
+  for (std::size_t p = 0; p + 1 < table.touched.size(); ++p) {
+    const Index end = table.touched[p].end;
+    const Index next = table.touched[p + 1].begin;
+    table.apart = table.apart && end <= next;
+    table.gapless = table.gapless && end >= next;
+  }
+  return table;
 }
 
 void Distribution::build_function() {
@@ -152,6 +161,8 @@ std::optional<Overlap> Distribution::find_overlap() const {
 // monotone maps it is enough to look at neighbours.
 std::optional<Overlap> Distribution::monotone_overlap() const {
   for (int a = 0; a < kMaxDims; ++a) {
+    const auto keeps_apart = [&](const AxisTable& t) { return t.launch_axis == a && t.apart; };
+    if (std::any_of(tables_.begin(), tables_.end(), keeps_apart)) continue;
     const Range busy = cut_->busy_along(a);
     for (int i = 0; i + 1 < busy.size(); ++i) {
       const auto apart = [&](const AxisTable& t) {

@@ -67,6 +67,8 @@ class Distribution {
     int buffer_axis = 0;
     int launch_axis = 0;
     std::vector<Interval> touched;  // per busy part-index, from busy.begin
+    bool apart = true;              // whether neighbours touch different elements
+    bool gapless = true;            // whether neighbours leave no element between them
   };
   struct Entry {  // one box of a user's function
     base::ByteBox box;
@@ -75,6 +77,7 @@ class Distribution {
   };
 
   void build_monotone();
+  AxisTable table_of(int buffer_axis) const;
   void build_function();
   access::Range range_meeting(const AxisTable& table, Interval region) const;
   std::optional<Overlap> monotone_overlap() const;

@@ -50,7 +50,11 @@ void Live::prepare(const plan::PlacePlan& plan, const Call& call) {
 }
 
 Completion Live::submit(const plan::PlacePlan& plan, const Call& call) {
-  if (flights_.size() >= static_cast<std::size_t>(config_.ahead)) retire(flights_.size() / 2);
+  if (flights_.size() >= static_cast<std::size_t>(config_.ahead)) {
+    const trace::PhaseTimer timer(stats_, trace::Phase::wait);
+    retire(flights_.size() / 2);
+  }
+  const trace::PhaseTimer timer(stats_, trace::Phase::tracker);
   Flight flight;
   for (const Instruction& step : plan.instructions) start(step, call, flight);
   Completion completion = flight.completion;

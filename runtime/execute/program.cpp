@@ -78,13 +78,12 @@ Buffer* Program::find(Index offset) {
   return nullptr;
 }
 
-void Program::add_use(Use& use, const BufferUse& argument) const {
-  const auto known = std::find(use.distinct.begin(), use.distinct.end(), argument.buffer);
-  const auto number = static_cast<int>(known - use.distinct.begin());
-  if (known == use.distinct.end()) use.distinct.push_back(argument.buffer);
-  use.arguments.push_back(argument.buffer->instances.get());
-  use.shape.uses.push_back(
-      {number, argument.buffer->shape(), argument.map, argument.reads, argument.writes, argument.may});
+void Arguments::add(Buffer& buffer, const AccessMap& map, bool reads, bool writes, bool may) {
+  const auto known = std::find(buffers.begin(), buffers.end(), &buffer);
+  const auto number = static_cast<int>(known - buffers.begin());
+  if (known == buffers.end()) buffers.push_back(&buffer);
+  instances.push_back(buffer.instances.get());
+  shape.uses.emplace_back(number, buffer.shape(), map, reads, writes, may);
 }
 
 void Program::number_call(std::string_view verb, std::string_view name, std::string_view site,
@@ -104,12 +103,12 @@ cluster::Envelope Program::count_call(std::string_view call, std::string_view si
   return envelope;
 }
 
-void Program::check_written(const plan::RankPlan& plan, const Use& use, const std::string& what) {
+void Program::check_written(const plan::RankPlan& plan, const Arguments& arguments, const std::string& what) {
   for (std::size_t a = 0; a < plan.effects.size(); ++a) {
     const plan::ArgumentEffect& effect = plan.effects[a];
     if (!effect.undefined_read) continue;
     const std::string text = what + " reads bytes of buffer argument " + std::to_string(a) + " (" +
-                             to_string(use.shape.uses[a].shape.extents) +
+                             to_string(arguments.shape.uses[a].shape.extents) +
                              ") that nobody wrote, for example " + base::to_string(effect.undefined) +
                              ": write or fill the buffer first";
     if (config_.check) throw Error(ErrorCode::never_written, text);
@@ -117,95 +116,102 @@ void Program::check_written(const plan::RankPlan& plan, const Use& use, const st
   }
 }
 
+std::string_view Program::name_of(std::string_view launch) {
+  const auto known = names_.find(absl::string_view(launch.data(), launch.size()));
+  return known != names_.end() ? *known : *names_.emplace(launch).first;
+}
+
 Completion Program::launch(const Launch& launch) {
-  Use use;
-  use.shape.domain = launch.domain;
-  use.shape.block = launch.block;
-  for (const BufferUse& argument : launch.uses) add_use(use, argument);
   Call call;
-  call.name = *names_.emplace(launch.name).first;
+  call.name = name_of(launch.name);
   call.run = launch.run;
   call.closure = launch.closure;
   stats_.launched();
-  return perform(use, call, "launch", launch.site);
+  return perform(launch.arguments, call, "launch", launch.site);
+}
+
+const plan::Planned& Program::plan(const Arguments& arguments, const Call& call, std::string_view verb,
+                                   std::string_view site) {
+  absl::InlinedVector<const coherence::DirectoryState*, 6> states;
+  for (const Buffer* b : arguments.buffers) states.push_back(b->directory.get());
+  if (const plan::Planned* known = planner_.find(arguments.shape, states)) {
+    stats_.plan_cache_hit();
+    return *known;
+  }
+  plan::States held;
+  for (const Buffer* b : arguments.buffers) held.push_back(b->directory);
+  const plan::Planned& planned = planner_.plan(arguments.shape, held, described(verb, call.name, site));
+  stats_.plan_cache_miss();
+  count_fallbacks();
+  return planned;
+}
+
+void Program::count_fallbacks() {
+  const plan::PlannerCounts& counts = planner_.counts();
+  for (; counted_flattened_ < static_cast<std::uint64_t>(counts.flattened); ++counted_flattened_) {
+    stats_.fell_back("flattened layers");
+  }
+  for (; counted_fallbacks_ < static_cast<std::uint64_t>(counts.enumerated); ++counted_fallbacks_) {
+    stats_.fell_back("enumerated maps");
+  }
+}
+
+const residency::Lowered& Program::lower(const Arguments& arguments, const plan::Planned& planned) {
+  const bool on_host = arguments.shape.team != plan::LaunchShape::Team::devices;
+  absl::InlinedVector<const residency::ResidencyState*, 6> states;
+  for (const Buffer* b : arguments.buffers) states.push_back(b->residency.get());
+  if (const residency::Lowered* known = lowering_.find(planned, states, on_host)) return *known;
+  residency::States held;
+  for (const Buffer* b : arguments.buffers) held.push_back(b->residency);
+  return lowering_.lower(planned, arguments.shape.uses, held, on_host);
 }
 
 // Plan, lower, prepare: pure or repeatable. Then states change and the instructions start.
-Completion Program::perform(Use& use, Call& call, std::string_view verb, std::string_view site) {
+Completion Program::perform(const Arguments& arguments, Call& call, std::string_view verb, std::string_view site) {
   const auto begin = std::chrono::steady_clock::now();
-  plan::States directories;
-  residency::States residencies;
-  for (const Buffer* b : use.distinct) {
-    directories.push_back(b->directory);
-    residencies.push_back(b->residency);
-  }
-  const auto hits = planner_.counts().hits;
-  std::string what;
-  const auto name_it = [&]() -> std::string_view {
-    what = described(verb, call.name, site);
-    return what;
-  };
-  const plan::Planned* planned = planner_.find(use.shape, directories);
-  if (planned == nullptr) planned = &planner_.plan(use.shape, directories, name_it());
-  const residency::Lowered& lowered = lowering_.lower(*planned, use.shape.uses, residencies,
-                                                      use.shape.team != plan::LaunchShape::Team::devices);
+  const plan::Planned& planned = plan(arguments, call, verb, site);
+  const residency::Lowered& lowered = lower(arguments, planned);
   const auto planned_at = std::chrono::steady_clock::now();
   stats_.spent(trace::Phase::planner, planned_at - begin);
-  if (planner_.counts().hits > hits) {
-    stats_.plan_cache_hit();
-  } else {
-    stats_.plan_cache_miss();
-    for (; counted_flattened_ < static_cast<std::uint64_t>(planner_.counts().flattened);
-         ++counted_flattened_) {
-      stats_.fell_back("flattened layers");
-    }
-    for (; counted_fallbacks_ < static_cast<std::uint64_t>(planner_.counts().enumerated);
-         ++counted_fallbacks_) {
-      stats_.fell_back("enumerated maps");
-    }
-  }
   if (recorder_ != nullptr) {
     recorder_->span(track_, call.name, trace::Category::plan, recorder_->since_start_ns(begin),
                     recorder_->since_start_ns(planned_at), {.sequence = sequence_ + 1});
   }
-  for (const plan::ArgumentEffect& e : planned->plan->effects) {
+  for (const plan::ArgumentEffect& e : planned.plan->effects) {
     if (e.undefined_read) {
-      check_written(*planned->plan, use, described(verb, call.name, site));
+      check_written(*planned.plan, arguments, described(verb, call.name, site));
       break;
     }
   }
-  call.buffers = use.arguments;
-  call.rank_plan = planned->plan;
-  prepare(*lowered.plan, call, use);
-  number_call(verb, call.name, site, planned->signature, call.envelope);
-  for (std::size_t b = 0; b < use.distinct.size(); ++b) {
-    use.distinct[b]->directory = planned->next[b];
-    use.distinct[b]->residency = lowered.next[b];
-    use.distinct[b]->last_use = sequence_;
+  call.buffers = arguments.instances;
+  call.rank_plan = planned.plan;
+  prepare(*lowered.plan, call, arguments);
+  number_call(verb, call.name, site, planned.signature, call.envelope);
+  for (std::size_t b = 0; b < arguments.buffers.size(); ++b) {
+    arguments.buffers[b]->directory = planned.next[b];
+    arguments.buffers[b]->residency = lowered.next[b];
+    arguments.buffers[b]->last_use = sequence_;
   }
-  const auto start = std::chrono::steady_clock::now();
-  Completion completion = executor_.submit(*lowered.plan, call);
-  stats_.spent(trace::Phase::tracker, std::chrono::steady_clock::now() - start);
-  return completion;
+  return executor_.submit(*lowered.plan, call);
 }
 
-void Program::prepare(const plan::PlacePlan& plan, const Call& call, const Use& use) {
+void Program::prepare(const plan::PlacePlan& plan, const Call& call, const Arguments& arguments) {
   for (;;) {
     try {
       executor_.prepare(plan, call);
       return;
     } catch (const Error& e) {
-      if (e.code() != ErrorCode::out_of_memory || !evict_one(use)) throw;
+      if (e.code() != ErrorCode::out_of_memory || !evict_one(arguments)) throw;
     }
   }
 }
 
 // Makes room by moving the least recently used buffer that the launch does not touch out of a device's memory.
-bool Program::evict_one(const Use& keep) {
+bool Program::evict_one(const Arguments& keep) {
   Buffer* oldest = nullptr;
   PlaceId place;
   for (Buffer& b : buffers_) {
-    if (std::find(keep.distinct.begin(), keep.distinct.end(), &b) != keep.distinct.end()) continue;
+    if (std::find(keep.buffers.begin(), keep.buffers.end(), &b) != keep.buffers.end()) continue;
     if (oldest != nullptr && oldest->last_use <= b.last_use) continue;
     for (int p = 1; p < places_.count(); ++p) {
       if (b.instances->committed_bytes({p}) == 0) continue;
@@ -236,7 +242,7 @@ void Program::evict(Buffer& buffer, PlaceId place) {
     state.remove(h.box, place);
   }
   Call call;
-  call.name = *names_.emplace("evict").first;
+  call.name = name_of("evict");
   call.buffers.push_back(buffer.instances.get());
   executor_.prepare(plan, call);
   executor_.submit(plan, call).wait();
@@ -247,13 +253,13 @@ void Program::evict(Buffer& buffer, PlaceId place) {
 
 void Program::fetch(Buffer& buffer, const Box& box, std::optional<base::RankId> only, bool may,
                     std::string_view site) {
-  Use use;
-  use.shape.team = only ? plan::LaunchShape::Team::one_host : plan::LaunchShape::Team::every_host;
-  if (only) use.shape.root = *only;
-  add_use(use, {&buffer, fixed(box), !may, false, may});
+  Arguments arguments;
+  arguments.shape.team = only ? plan::LaunchShape::Team::one_host : plan::LaunchShape::Team::every_host;
+  if (only) arguments.shape.root = *only;
+  arguments.add(buffer, fixed(box), !may, false, may);
   Call call;
-  call.name = *names_.emplace("fetch").first;
-  perform(use, call, "host view", site);
+  call.name = name_of("fetch");
+  perform(arguments, call, "host view", site);
   if (!only || *only == config_.rank)
     executor_.wait_for_host(*buffer.instances, buffer.shape().of(box), false);
 }
@@ -280,7 +286,7 @@ void Program::fetch_local(Buffer& buffer, const Box& box) {
   }
   state.add(wanted, base::kHostPlace);
   Call call;
-  call.name = *names_.emplace("fetch").first;
+  call.name = name_of("fetch");
   call.buffers.push_back(buffer.instances.get());
   executor_.prepare(plan, call);
   executor_.submit(plan, call);
@@ -322,7 +328,7 @@ void Program::mark_host_written(Buffer& buffer, const Boxes& boxes, coherence::R
   }
   if (config_.poison && !stale.instructions.empty()) {
     Call call;
-    call.name = *names_.emplace("poison").first;
+    call.name = name_of("poison");
     call.buffers.push_back(buffer.instances.get());
     executor_.submit(stale, call);
   }

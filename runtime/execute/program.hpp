@@ -37,22 +37,20 @@ struct Buffer {
   const base::Shape& shape() const { return instances->shape(); }
 };
 
-/// A buffer argument of a launch.
-struct BufferUse {
-  Buffer* buffer = nullptr;
-  AccessMap map = one_to_one();
-  bool reads = false;
-  bool writes = false;
-  bool may = false;
+/// What a call does to buffers: for the planner, and the buffers behind it.
+struct Arguments {
+  plan::LaunchShape shape;
+  absl::InlinedVector<Buffer*, 6> buffers;       ///< by the shape's buffer numbers
+  absl::InlinedVector<Instances*, 6> instances;  ///< by argument
+
+  void add(Buffer& buffer, const AccessMap& map, bool reads, bool writes, bool may);
 };
 
 /// A kernel launch.
 struct Launch {
   std::string_view name;
   std::string_view site;  ///< "heat.cpp:31"
-  Domain domain = {1};
-  Extents block{1};
-  absl::InlinedVector<BufferUse, 6> uses;
+  Arguments arguments;
   detail::RunFunction run = nullptr;
   std::shared_ptr<const void> closure;
 };
@@ -112,17 +110,15 @@ class Program {
   cluster::Envelope count_call(std::string_view call, std::string_view site, std::uint64_t arguments);
 
  private:
-  struct Use {
-    plan::LaunchShape shape;
-    absl::InlinedVector<Buffer*, 6> distinct;  // by buffer number of the plan
-    absl::InlinedVector<Instances*, 6> arguments;
-  };
-
-  void add_use(Use& use, const BufferUse& argument) const;
-  Completion perform(Use& use, Call& call, std::string_view verb, std::string_view site);
-  void check_written(const plan::RankPlan& plan, const Use& use, const std::string& what);
-  void prepare(const plan::PlacePlan& plan, const Call& call, const Use& use);
-  bool evict_one(const Use& keep);
+  const plan::Planned& plan(const Arguments& arguments, const Call& call, std::string_view verb,
+                            std::string_view site);
+  const residency::Lowered& lower(const Arguments& arguments, const plan::Planned& planned);
+  void count_fallbacks();
+  std::string_view name_of(std::string_view launch);
+  Completion perform(const Arguments& arguments, Call& call, std::string_view verb, std::string_view site);
+  void check_written(const plan::RankPlan& plan, const Arguments& arguments, const std::string& what);
+  void prepare(const plan::PlacePlan& plan, const Call& call, const Arguments& arguments);
+  bool evict_one(const Arguments& keep);
   void evict(Buffer& buffer, base::PlaceId place);
   void number_call(std::string_view verb, std::string_view name, std::string_view site,
                    std::uint64_t signature, cluster::Envelope& envelope);

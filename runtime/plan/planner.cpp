@@ -1,7 +1,6 @@
 #include "plan/planner.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <memory>
 
 #include "access/declared.hpp"
@@ -65,86 +64,67 @@ std::string element_text(const base::Shape& shape, const ByteBox& box) {
                   ": cut along another axis, or mend the access map");
 }
 
-void append(std::uint64_t value, auto& key) { key.push_back(value); }
-void append(Index value, auto& key) { key.push_back(static_cast<std::uint64_t>(value)); }
-void append(const Box& box, auto& key) {
-  append(Index{box.dims}, key);
-  for (const Interval& i : box.axis) {
-    append(i.begin, key);
-    append(i.end, key);
-  }
-}
-
 }  // namespace
 
 Planner::Planner(Config config) : config_(std::move(config)) {}
 
-// Everything that a plan depends on, flat: only the values of arguments, never which launch or buffer it is.
-void Planner::key_of(const LaunchShape& launch, const States& states, Key& key) {
-  key.clear();
-  append(launch.domain.box(), key);
-  append(launch.domain.frame(), key);
-  append((static_cast<std::uint64_t>(launch.team) << 32) | static_cast<std::uint64_t>(launch.root.value),
-         key);
-  append(Index{launch.domain.along_axis()}, key);
-  for (int a = 0; a < kMaxDims; ++a) {
-    append(launch.block[a], key);
-    append(Index{launch.domain.parts_per_axis()[static_cast<std::size_t>(a)]}, key);
-    for (const double w : launch.domain.weights_of(a)) append(std::bit_cast<std::uint64_t>(w), key);
-  }
-  for (const ArgumentUse& use : launch.uses) {
-    append((static_cast<std::uint64_t>(use.buffer) << 8) | (use.reads ? 1U : 0U) | (use.writes ? 2U : 0U) |
-               (use.may ? 4U : 0U),
-           key);
-    append(reinterpret_cast<std::uint64_t>(use.map.identity()), key);
-    if (!use.map.is_monotone()) continue;
-    for (int b = 0; b < use.shape.extents.dims; ++b) {
-      const AxisRule& r = use.map.rule(b);
-      append(Index{r.from}, key);
-      if (r.from == AxisRule::kAll) continue;
-      append(r.tile, key);
-      append(r.offset, key);
-      append(r.before, key);
-      append(r.after, key);
-    }
-  }
-  // a state's pointer stands for its shape and its contents
-  for (const auto& state : states) append(reinterpret_cast<std::uint64_t>(state.get()), key);
+// A state's pointer stands for its shape and its contents.
+void Planner::put_key(const LaunchShape& launch, StateKeys states) {
+  key_.assign(launch, states.size());
+  for (const DirectoryState* state : states) key_.append(state);
 }
 
 // Addresses differ between processes: functions count by their presence only.
-std::uint64_t Planner::signature_of(const LaunchShape& launch) {
-  Key key;
+std::uint64_t Planner::hash_of(const LaunchShape& launch) {
   LaunchShape portable = launch;
   for (ArgumentUse& use : portable.uses) {
-    append(use.shape.bytes(), key);
-    append(use.shape.element_bytes, key);
     if (!use.map.is_monotone()) use.map = whole();
   }
-  Key rest;
-  key_of(portable, {}, rest);
-  key.insert(key.end(), rest.begin(), rest.end());
-  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a: absl's hash is seeded per process
-  for (const std::uint64_t v : key) {
-    for (int shift = 0; shift < 64; shift += 8) hash = (hash ^ (v >> shift & 0xff)) * 0x100000001b3U;
+  LaunchKey key;
+  key.assign(portable, 2 * launch.uses.size());
+  for (const ArgumentUse& use : launch.uses) {
+    key.append(use.shape.bytes());
+    key.append(use.shape.element_bytes);
+  }
+  std::uint64_t hash = 0xcbf29ce484222325U;  // not absl's hash, which is seeded per process
+  for (const std::uint64_t word : key.words()) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+    hash ^= hash >> 29;
   }
   return hash;
 }
 
-const Planned* Planner::find(const LaunchShape& launch, const States& states) {
-  key_of(launch, states, scratch_);
-  const auto found = cache_.find(scratch_);
+const Planned* Planner::find(const LaunchShape& launch, StateKeys states) {
+  put_key(launch, states);
+  const auto found = cache_.find(key_.words());
   if (found == cache_.end()) return nullptr;
   ++counts_.hits;
   return &found->second->planned;
 }
 
 const Planned& Planner::plan(const LaunchShape& launch, const States& states, std::string_view what) {
-  if (const Planned* cached = find(launch, states)) return *cached;
+  absl::InlinedVector<const DirectoryState*, 6> pointers;
+  for (const auto& s : states) pointers.push_back(s.get());
+  if (const Planned* cached = find(launch, pointers)) return *cached;
   ++counts_.misses;
   auto entry = std::make_unique<Entry>(compute(launch, states, what));
+  put_key(launch, pointers);
   if (cache_.size() >= config_.cache_entries) cache_.clear();
-  return cache_.emplace(scratch_, std::move(entry)).first->second->planned;
+  const LaunchKey::Words key = key_.words();
+  return cache_.emplace(KeptKey(key.begin(), key.end()), std::move(entry)).first->second->planned;
+}
+
+const Planner::Signature& Planner::signature(const LaunchShape& launch, std::string_view what) {
+  key_.assign(launch, (1 + kMaxDims) * launch.uses.size());
+  for (const ArgumentUse& use : launch.uses) {
+    key_.append(use.shape.element_bytes);
+    for (const Index size : use.shape.extents.size) key_.append(size);
+  }
+  if (const auto found = signatures_.find(key_.words()); found != signatures_.end()) return *found->second;
+  auto fresh = std::make_unique<Signature>(check(launch, what));
+  if (signatures_.size() >= kMostSignatures) signatures_.clear();
+  const LaunchKey::Words key = key_.words();
+  return *signatures_.emplace(KeptKey(key.begin(), key.end()), std::move(fresh)).first->second;
 }
 
 coherence::DirectoryRef Planner::fresh(const base::Shape& shape) {
@@ -239,19 +219,27 @@ ArgumentEffect Planner::effect_of(const ArgumentUse& use, const DirectoryState& 
   return effect;
 }
 
-Planner::Entry Planner::compute(const LaunchShape& launch, const States& states, std::string_view what) {
-  const access::CutRef cut = cut_for(launch, what);
-  std::vector<Argument> arguments;
+Planner::Signature Planner::check(const LaunchShape& launch, std::string_view what) {
+  Signature checked;
+  checked.cut = cut_for(launch, what);
   for (std::size_t a = 0; a < launch.uses.size(); ++a) {
     const ArgumentUse& use = launch.uses[a];
     if (launch.team == LaunchShape::Team::devices) {
       access::check_inside(use.map, use.shape, launch.domain.box(),
                            std::string(what) + ": " + argument_name(launch, a));
     }
-    arguments.push_back({distribution(cut, use), use.buffer});
+    checked.arguments.push_back({distribution(checked.cut, use), use.buffer});
+    checked.maps.push_back(use.map);
   }
-  refuse_overlaps(launch, arguments, what);
+  refuse_overlaps(launch, checked.arguments, what);
+  checked.hash = hash_of(launch);
+  return checked;
+}
 
+Planner::Entry Planner::compute(const LaunchShape& launch, const States& states, std::string_view what) {
+  const Signature& known = signature(launch, what);
+  const access::CutRef& cut = known.cut;
+  const std::vector<Argument>& arguments = known.arguments;
   auto plan = std::make_shared<RankPlan>();
   std::vector<DirectoryState> next;
   for (const auto& s : states) next.push_back(*s);
@@ -280,9 +268,9 @@ Planner::Entry Planner::compute(const LaunchShape& launch, const States& states,
   entry.planned.plan = std::move(plan);
   for (DirectoryState& s : next) entry.planned.next.push_back(states_.intern(std::move(s)));
   entry.planned.id = next_id_++;
-  entry.planned.signature = signature_of(launch);
+  entry.planned.signature = known.hash;
   entry.before = states;
-  for (const ArgumentUse& use : launch.uses) entry.maps.push_back(use.map);
+  entry.maps = known.maps;
   return entry;
 }
 

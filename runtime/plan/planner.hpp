@@ -3,12 +3,15 @@
 //
 // The same calls give the same plans, messages and successor states on every rank. Nothing here knows memory, devices,
 // MPI or a clock, so the planning of 8,192 ranks runs on a laptop. Plans are cached by launch signature and states
-// (immutable, interned values), so a repeated launch costs one lookup.
+// (immutable, interned values), so a repeated launch costs one lookup. What depends on the signature alone - the cut, the
+// tables of the access maps, that writes do not overlap - is kept apart, so planning a known launch from new states
+// costs what the neighbours cost.
 //
 // Threads: one at a time per Planner.
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/inlined_vector.h>
+#include <absl/types/span.h>
 
 #include <cstdint>
 #include <functional>
@@ -22,6 +25,7 @@
 #include "coherence/directory.hpp"
 #include "nuna/domain.hpp"
 #include "plan/instruction.hpp"
+#include "plan/launch_key.hpp"
 
 namespace nuna::plan {
 
@@ -48,6 +52,7 @@ struct LaunchShape {
 };
 
 using States = absl::InlinedVector<coherence::DirectoryRef, 6>;  ///< one per distinct buffer number
+using StateKeys = absl::Span<const coherence::DirectoryState* const>;  ///< the same, for looking up
 
 struct Planned {
   RankPlanRef plan;
@@ -78,7 +83,7 @@ class Planner {
   explicit Planner(Config config);
 
   /// The cached plan, or null. Needs no name and refuses nothing.
-  const Planned* find(const LaunchShape& launch, const States& states);
+  const Planned* find(const LaunchShape& launch, StateKeys states);
   /// Plans one launch. `what` names it in errors, in the form "launch 'heat'". Throws nuna::Error (invalid_argument,
   /// out_of_bounds, overlapping_writes, too_few_blocks) and changes nothing then.
   const Planned& plan(const LaunchShape& launch, const States& states, std::string_view what);
@@ -92,19 +97,29 @@ class Planner {
   const Config& config() const { return config_; }
 
  private:
-  using Key = absl::InlinedVector<std::uint64_t, 96>;
   struct Entry {
     Planned planned;
     States before;                // keep the key's pointers alive
     std::vector<AccessMap> maps;  // and the identities of user functions
   };
-  struct Argument {  // an argument while it is planned
+  struct Argument {
     coherence::DistributionRef touched;
     int buffer = 0;
   };
+  struct Signature {  // of a launch that was checked: all that does not depend on states
+    access::CutRef cut;
+    std::vector<Argument> arguments;
+    std::uint64_t hash = 0;
+    std::vector<AccessMap> maps;  // keep the identities of user functions alive
+  };
+  template <class Value>
+  using Cache = absl::flat_hash_map<KeptKey, std::unique_ptr<Value>, KeyHash, KeyEqual>;
+  static constexpr std::size_t kMostSignatures = 4096;
 
-  static void key_of(const LaunchShape& launch, const States& states, Key& key);
-  static std::uint64_t signature_of(const LaunchShape& launch);
+  void put_key(const LaunchShape& launch, StateKeys states);
+  static std::uint64_t hash_of(const LaunchShape& launch);
+  const Signature& signature(const LaunchShape& launch, std::string_view what);
+  Signature check(const LaunchShape& launch, std::string_view what);
   Entry compute(const LaunchShape& launch, const States& states, std::string_view what);
   access::CutRef cut_for(const LaunchShape& launch, std::string_view what);
   coherence::DistributionRef distribution(const access::CutRef& cut, const ArgumentUse& use);
@@ -120,8 +135,9 @@ class Planner {
   std::int64_t next_id_ = 1;
   base::Interner<access::Cut> cuts_;
   base::Interner<coherence::DirectoryState> states_;
-  absl::flat_hash_map<Key, std::unique_ptr<Entry>> cache_;
-  Key scratch_;
+  Cache<Signature> signatures_;
+  Cache<Entry> cache_;
+  LaunchKey key_;
 };
 
 }  // namespace nuna::plan

@@ -216,12 +216,19 @@ class Work {
 
 }  // namespace
 
-const Lowered& Lowering::lower(const plan::Planned& planned, const plan::Uses& uses, const States& states,
-                               bool on_host) {
+const Lowered* Lowering::find(const plan::Planned& planned, StateKeys states, bool on_host) {
   scratch_.clear();
   scratch_.push_back((static_cast<std::uint64_t>(planned.id) << 1) | (on_host ? 1U : 0U));
-  for (const auto& s : states) scratch_.push_back(reinterpret_cast<std::uint64_t>(s.get()));
-  if (const auto found = cache_.find(scratch_); found != cache_.end()) return found->second->lowered;
+  for (const ResidencyState* s : states) scratch_.push_back(reinterpret_cast<std::uint64_t>(s));
+  const auto found = cache_.find(scratch_);
+  return found == cache_.end() ? nullptr : &found->second->lowered;
+}
+
+const Lowered& Lowering::lower(const plan::Planned& planned, const plan::Uses& uses, const States& states,
+                               bool on_host) {
+  absl::InlinedVector<const ResidencyState*, 6> pointers;
+  for (const auto& s : states) pointers.push_back(s.get());
+  if (const Lowered* known = find(planned, pointers, on_host)) return *known;
   auto entry = std::make_unique<Entry>(compute(*planned.plan, uses, states, on_host));
   entry->plan = planned.plan;
   if (cache_.size() >= config_.cache_entries) cache_.clear();

@@ -7,6 +7,7 @@
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/inlined_vector.h>
+#include <absl/types/span.h>
 
 #include <memory>
 #include <vector>
@@ -19,6 +20,7 @@
 namespace nuna::residency {
 
 using States = absl::InlinedVector<ResidencyRef, 6>;  ///< one per distinct buffer number
+using StateKeys = absl::Span<const ResidencyState* const>;  ///< the same, for looking up
 
 struct Lowered {
   plan::PlacePlanRef plan;
@@ -37,6 +39,8 @@ class Lowering {
   /// Steps of `planned` on this rank's places. `parts` is where parts live: devices, or the host for host views.
   const Lowered& lower(const plan::Planned& planned, const plan::Uses& uses, const States& states,
                        bool on_host);
+  /// The same from the cache, or null.
+  const Lowered* find(const plan::Planned& planned, StateKeys states, bool on_host);
 
   ResidencyRef intern(ResidencyState state) { return states_.intern(std::move(state)); }
   const Config& config() const { return config_; }

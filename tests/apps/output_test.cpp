@@ -193,8 +193,8 @@ TEST_F(StencilOutput, IsFourFilesOfTheRightSizes) {
   EXPECT_EQ(fs::file_size(in("run_wavefield.f32")), 50u * 5 * 20 * 4);
   EXPECT_EQ(fs::file_size(in("run_traces.f32")), 50u * 30 * 4);
   const apps::Image image = wavefield_image(model, fields);
-  EXPECT_EQ(image.width(), 50 * 16);
-  EXPECT_EQ(image.height(), 20 * 16);
+  EXPECT_EQ(image.width(), 50 * 20);
+  EXPECT_EQ(image.height(), 20 * 20);
 }
 
 TEST_F(StencilOutput, IsAllOrNothing) {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include "nuna/box.hpp"
@@ -48,35 +49,42 @@ inline constexpr Extents block(Index b0, Index b1, Index b2) { return {b0, b1, b
 
 namespace detail {
 
-/// Calls kernel(Thread, arguments...) for every thread of the box. Arguments are taken by value, so that the
-/// compiler keeps views in registers.
+/// How the inner loops hold a kernel: as a copy, which no store of the kernel's can change, unless copying is not trivial.
+template <class Kernel>
+using HeldKernel = std::conditional_t<std::is_trivially_copyable<Kernel>::value, const Kernel, const Kernel&>;
+
+/// Calls kernel(Thread, arguments...) along the last of N axes for each of `rows` of the axis before it, at `i` of the
+/// first of three. Not inlined: beside other loops the compiler runs out of registers for the addresses of wide
+/// stencils. Arguments are copied, so that it keeps views in registers.
+template <int N, class Kernel, class... Arguments>
+__attribute__((noinline)) void run_rows(Index i, const Interval rows, const Interval along,
+                                        const Kernel& shared_kernel, const Arguments&... shared_arguments) {
+  const auto run = [&](HeldKernel<Kernel> kernel, const Arguments... arguments)
+                       __attribute__((always_inline)) {
+                         for (Index j = rows.begin; j < rows.end; ++j) {
+                           NUNA_INDEPENDENT_ITERATIONS
+                           for (Index k = along.begin; k < along.end; ++k) {
+                             if constexpr (N == 1) kernel(Thread(k, 0, 0), arguments...);
+                             if constexpr (N == 2) kernel(Thread(j, k, 0), arguments...);
+                             if constexpr (N == 3) kernel(Thread(i, j, k), arguments...);
+                           }
+                         }
+                       };
+  run(shared_kernel, shared_arguments...);
+}
+
+/// Calls kernel(Thread, arguments...) for every thread of the box.
 template <class Kernel, class... Arguments>
-inline void run_threads(const Box& threads, const Extents& block, const Kernel kernel,
-                        const Arguments... arguments) {
+inline void run_threads(const Box& threads, const Extents& block, const Kernel& kernel,
+                        const Arguments&... arguments) {
   const Interval x0 = threads.axis[0];
   const Interval x1 = threads.axis[1];
-  const Interval x2 = threads.axis[2];
-  if (threads.dims == 1) {
-    NUNA_INDEPENDENT_ITERATIONS
-    for (Index i = x0.begin; i < x0.end; ++i) kernel(Thread(i, 0, 0), arguments...);
-    return;
-  }
-  if (threads.dims == 2) {
-    for (Index i = x0.begin; i < x0.end; ++i) {
-      NUNA_INDEPENDENT_ITERATIONS
-      for (Index j = x1.begin; j < x1.end; ++j) kernel(Thread(i, j, 0), arguments...);
-    }
-    return;
-  }
+  if (threads.dims == 1) return run_rows<1>(0, Interval{0, 1}, x0, kernel, arguments...);
+  if (threads.dims == 2) return run_rows<2>(0, x0, x1, kernel, arguments...);
   const Index tile = block.size[1] > 0 ? block.size[1] : 1;
-  for (Index tile_begin = x1.begin; tile_begin < x1.end; tile_begin += tile) {
-    const Index tile_end = tile_begin + tile < x1.end ? tile_begin + tile : x1.end;
-    for (Index i = x0.begin; i < x0.end; ++i) {
-      for (Index j = tile_begin; j < tile_end; ++j) {
-        NUNA_INDEPENDENT_ITERATIONS
-        for (Index k = x2.begin; k < x2.end; ++k) kernel(Thread(i, j, k), arguments...);
-      }
-    }
+  for (Index begin = x1.begin; begin < x1.end; begin += tile) {
+    const Interval rows = x1.intersect({begin, begin + tile});
+    for (Index i = x0.begin; i < x0.end; ++i) run_rows<3>(i, rows, threads.axis[2], kernel, arguments...);
   }
 }
 

@@ -1,0 +1,250 @@
+// Directory and planner against a naive model that keeps, for each byte, the set of ranks that hold its newest version.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "property/planned.hpp"
+#include "property/script.hpp"
+#include "schedule/partition.hpp"
+
+namespace nuna::property {
+namespace {
+
+struct Holders {
+  std::set<int> ranks;                // empty: nobody wrote the byte
+  int reads = 0;                      // of the buffer since the byte was written
+  std::int64_t flattened_before = 0;  // counted when the byte was written
+};
+
+class NaiveDirectory {
+ public:
+  explicit NaiveDirectory(const base::Shape& shape)
+      : shape_(shape), bytes_(static_cast<std::size_t>(shape.bytes())) {}
+
+  Holders& at(Index byte) { return bytes_[static_cast<std::size_t>(byte)]; }
+  const base::Shape& shape() const { return shape_; }
+  void write(Index byte, std::set<int> ranks, std::int64_t flattened) {
+    at(byte) = {std::move(ranks), 0, flattened};
+  }
+  void count_read() {
+    for (Holders& h : bytes_) ++h.reads;
+  }
+
+ private:
+  base::Shape shape_;
+  std::vector<Holders> bytes_;
+};
+
+class World {
+ public:
+  explicit World(std::uint64_t seed) : random_(seed) {
+    team_ = {random_.number(1, 5), random_.number(1, 3)};
+    for (int b = 0; b < 2; ++b) {
+      shapes_.push_back(b > 0 && random_.one_in(2) ? shapes_.front() : random_shape(random_, 60, {1, 2, 3}));
+      naive_.emplace_back(shapes_.back());
+    }
+    for (int r = 0; r < team_.ranks; ++r) {
+      fast_.push_back(std::make_unique<PlanningRank>(team_, r, shapes_, true));
+      slow_.push_back(std::make_unique<PlanningRank>(team_, r, shapes_, false));
+    }
+  }
+
+  void step() {
+    const PlannedCall call = random_call(random_, shapes_, team_);
+    text_ += "  " + call.text + "\n";
+    plans_.clear();
+    for (std::size_t r = 0; r < fast_.size(); ++r) {
+      const plan::Planned* planned = fast_[r]->perform(call);
+      const plan::Planned* slowly = slow_[r]->perform(call);
+      if (planned == nullptr) continue;
+      require(same_plan(*planned->plan, *slowly->plan), "the fast path plans the same");
+      plans_.push_back(planned->plan);
+    }
+    if (!plans_.empty()) {
+      messages_meet();
+      check_reads(call);
+    }
+    note(call);
+    for (std::size_t b = 0; b < shapes_.size(); ++b) check_directories(static_cast<int>(b));
+  }
+
+ private:
+  void require(bool holds, const std::string& what) const {
+    if (holds) return;
+    std::string head =
+        std::to_string(team_.ranks) + " ranks x " + std::to_string(team_.devices) + " devices\n";
+    for (const base::Shape& s : shapes_)
+      head += "  " + to_string(s.extents) + " of " + std::to_string(s.element_bytes) + " bytes\n";
+    throw Mismatch("not so: " + what + "\nafter: " + head + text_);
+  }
+
+  // What r expects from s is what s sends to r: the same boxes in the same order.
+  void messages_meet() const {
+    const auto between = [](const std::vector<plan::Message>& messages, int peer) {
+      std::vector<plan::Message> found;
+      for (plan::Message m : messages) {
+        if (m.peer.value != peer) continue;
+        m.peer = {};
+        found.push_back(std::move(m));
+      }
+      return found;
+    };
+    for (int r = 0; r < team_.ranks; ++r) {
+      const plan::RankPlan& receiver = *plans_[static_cast<std::size_t>(r)];
+      require(between(receiver.receives, r).empty() && between(receiver.sends, r).empty(),
+              "no rank sends to itself");
+      for (int s = 0; s < team_.ranks; ++s) {
+        require(between(receiver.receives, s) == between(plans_[static_cast<std::size_t>(s)]->sends, r),
+                "rank " + std::to_string(r) + " receives what rank " + std::to_string(s) + " sends");
+      }
+    }
+  }
+
+  access::Cut cut_of(const PlannedCall& call) const {
+    using Team = plan::LaunchShape::Team;
+    if (call.shape.team == Team::every_host) return access::one_part_per_rank(team_.ranks);
+    if (call.shape.team == Team::one_host) return access::one_part_on(call.shape.root);
+    return schedule::cut(call.shape.domain, call.shape.block, team_, "a launch");
+  }
+
+  // Calls f(rank, byte) for each byte that a part of the rank touches, once.
+  template <class F>
+  void for_each_touched(const PlannedCall& call, const plan::ArgumentUse& use, F f) const {
+    const access::Cut cut = cut_of(call);
+    const coherence::Distribution touched(std::make_shared<const access::Cut>(cut), use.map, use.shape,
+                                          false);
+    std::set<std::pair<int, Index>> seen;
+    for (int p = 0; p < cut.parts(); ++p) {
+      for (const base::ByteBox& b : touched.boxes(p)) {
+        for_each_byte(use.shape, b, [&](Index byte) { seen.emplace(cut.rank_of(p).value, byte); });
+      }
+    }
+    for (const auto& [rank, byte] : seen) f(rank, byte);
+  }
+
+  NaiveDirectory& naive_of(const PlannedCall& call, const plan::ArgumentUse& use) {
+    return naive_[static_cast<std::size_t>(call.distinct[static_cast<std::size_t>(use.buffer)])];
+  }
+
+  // Every byte comes from a rank that holds it, and arrives at a rank before it is read there.
+  void check_reads(const PlannedCall& call) {
+    for (std::size_t a = 0; a < call.shape.uses.size(); ++a) {
+      const plan::ArgumentUse& use = call.shape.uses[a];
+      if (!use.reads && !use.may) continue;
+      NaiveDirectory& naive = naive_of(call, use);
+      for (int r = 0; r < team_.ranks; ++r) {
+        for (const plan::Message& m : plans_[static_cast<std::size_t>(r)]->receives) {
+          if (m.argument != static_cast<int>(a)) continue;
+          std::set<Index> once;
+          for (const auto& item : m.items) {
+            for_each_byte(use.shape, item.box, [&](Index byte) {
+              require(naive.at(byte).ranks.count(m.peer.value) == 1, "a sender holds what it sends");
+              require(once.insert(byte).second, "a byte travels once");
+              arrived_.emplace(r, byte);
+            });
+          }
+        }
+      }
+      for_each_touched(call, use, [&](int rank, Index byte) {
+        Holders& h = naive.at(byte);
+        if (h.ranks.empty()) return;
+        require(h.ranks.count(rank) == 1 || arrived_.count({rank, byte}) == 1,
+                "rank " + std::to_string(rank) + " has byte " + std::to_string(byte) + " before it reads it");
+        h.ranks.insert(rank);
+      });
+      require(std::none_of(arrived_.begin(), arrived_.end(),
+                           [&](const auto& x) { return naive.at(x.second).ranks.count(x.first) == 0; }),
+              "nothing arrives that nobody reads");
+      arrived_.clear();
+      if (touches(call, use)) naive.count_read();
+    }
+  }
+
+  bool touches(const PlannedCall& call, const plan::ArgumentUse& use) const {
+    bool any = false;
+    for_each_touched(call, use, [&](int, Index) { any = true; });
+    return any;
+  }
+
+  void note(const PlannedCall& call) {
+    const std::int64_t flattened = fast_.front()->flattened();
+    std::set<int> ranks;
+    for (int r = call.ranks.begin; r < call.ranks.end; ++r) ranks.insert(r);
+    NaiveDirectory& naive = naive_[static_cast<std::size_t>(call.buffer)];
+    if (call.kind == PlannedCall::Kind::write_box) {
+      for_each_byte(naive.shape(), call.box, [&](Index byte) { naive.write(byte, ranks, flattened); });
+    }
+    for (Index byte = call.range.begin; byte < call.range.end; ++byte) naive.write(byte, ranks, flattened);
+    for (const plan::ArgumentUse& use : call.shape.uses) {
+      if (!use.writes) continue;
+      for_each_touched(call, use,
+                       [&](int rank, Index byte) { naive_of(call, use).write(byte, {rank}, flattened); });
+    }
+  }
+
+  void check_directories(int b) {
+    const coherence::DirectoryState& first = fast_.front()->directory(b);
+    NaiveDirectory& naive = naive_[static_cast<std::size_t>(b)];
+    const base::Shape& shape = naive.shape();
+    for (const auto& rank : fast_) require(rank->directory(b) == first, "all ranks agree on the directory");
+    std::vector<std::set<int>> flat(static_cast<std::size_t>(shape.bytes()));
+    std::vector<int> produced(flat.size());
+    for (int r = 0; r < team_.ranks; ++r) {
+      for (const base::ByteBox& box : first.held_by({r}, shape.whole())) {
+        for_each_byte(shape, box, [&](Index byte) { flat[static_cast<std::size_t>(byte)].insert(r); });
+      }
+      for (const base::ByteBox& box : first.produced_by({r})) {
+        for_each_byte(shape, box, [&](Index byte) {
+          ++produced[static_cast<std::size_t>(byte)];
+          require(naive.at(byte).ranks.count(r) == 1, "who produced a byte holds it");
+        });
+      }
+    }
+    std::set<Index> never;
+    for (const base::ByteBox& box : first.never_written(shape.whole())) {
+      for_each_byte(shape, box,
+                    [&](Index byte) { require(never.insert(byte).second, "unwritten boxes are disjoint"); });
+    }
+    for (Index byte = 0; byte < shape.bytes(); ++byte)
+      check_byte(naive.at(byte), byte, flat, produced, never);
+  }
+
+  // Forgetting the oldest reader, and all of them when layers are flattened, costs a message and nothing else (D4).
+  void check_byte(const Holders& h, Index byte, const std::vector<std::set<int>>& flat,
+                  const std::vector<int>& produced, const std::set<Index>& never) {
+    const std::set<int>& held = flat[static_cast<std::size_t>(byte)];
+    const std::string where = " (byte " + std::to_string(byte) + ")";
+    require(h.ranks.empty() == (never.count(byte) == 1), "what nobody wrote is known" + where);
+    require(h.ranks.empty() == (produced[static_cast<std::size_t>(byte)] == 0),
+            "somebody produced what was written" + where);
+    require(h.ranks.empty() == held.empty(), "what was written is held" + where);
+    require(std::includes(h.ranks.begin(), h.ranks.end(), held.begin(), held.end()),
+            "holders are no more than there are" + where);
+    const bool nothing_forgotten = h.reads <= static_cast<int>(coherence::kMaxReaders) &&
+                                   fast_.front()->flattened() == h.flattened_before;
+    if (nothing_forgotten) require(held == h.ranks, "no holder is forgotten without need" + where);
+  }
+
+  Random random_;
+  access::Team team_;
+  std::vector<base::Shape> shapes_;
+  std::vector<NaiveDirectory> naive_;
+  std::vector<std::unique_ptr<PlanningRank>> fast_;
+  std::vector<std::unique_ptr<PlanningRank>> slow_;
+  std::vector<plan::RankPlanRef> plans_;
+  std::set<std::pair<int, Index>> arrived_;
+  std::string text_;
+};
+
+TEST(Directory, SaysOfEachByteWhatANaiveModelSaysAndItsMessagesMeet) {
+  for_each_seed(2000, [](std::uint64_t seed) {
+    World world(seed);
+    const int steps = Random(seed).number(10, 25);
+    for (int s = 0; s < steps; ++s) world.step();
+  });
+}
+
+}  // namespace
+}  // namespace nuna::property

@@ -1,0 +1,46 @@
+#pragma once
+// A random program: buffers and about 15 calls, with what the array model says about each of them.
+//
+// Made once, by one thread; then every rank of an in-process cluster performs the same steps over the public API. A step
+// throws Mismatch when a byte differs from the model, or when what must be refused is not.
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "property/any_buffer.hpp"
+
+namespace nuna::property {
+
+class Mismatch : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// One rank's side of a program that runs.
+struct RankSide {
+  Context& context;
+  std::vector<std::unique_ptr<AnyBuffer>> buffers;
+};
+
+struct Step {
+  std::string text;
+  std::function<void(RankSide&)> perform;
+};
+
+struct Script {
+  access::Team team;
+  int threads_per_device = 1;
+  std::vector<base::Shape> shapes;
+  std::vector<Step> steps;
+
+  std::string text() const;
+};
+
+Script random_script(std::uint64_t seed);
+/// Runs it on an in-process cluster. Throws Mismatch, or what the runtime threw, with the step's text.
+void perform(const Script& script);
+
+}  // namespace nuna::property
