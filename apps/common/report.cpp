@@ -19,6 +19,7 @@ std::string Report::to_line() const {
 }
 
 void add_counters(Report& report, nuna::Context& context) {
+  context.wait();  // what is still on its way is counted when it arrives
   const nlohmann::json stats = nlohmann::json::parse(context.stats());
   report.ranks = context.ranks();
   report.devices = context.devices();

@@ -73,7 +73,28 @@ std::optional<ByteBox> united(const ByteBox& a, const ByteBox& b) {
   return both;
 }
 
+namespace {
+
+// One pass over a long list: each box with the one before it.
+void coalesce_neighbours(BoxList& boxes) {
+  BoxList united_boxes;
+  for (const ByteBox& b : boxes) {
+    const auto both = united_boxes.empty() ? std::nullopt : united(united_boxes.back(), b);
+    if (both) {
+      united_boxes.back() = *both;
+    } else {
+      united_boxes.push_back(b);
+    }
+  }
+  boxes = std::move(united_boxes);
+}
+
+}  // namespace
+
 void coalesce(BoxList& boxes) {
+  constexpr std::size_t kMany = 64;
+  if (boxes.size() > kMany) coalesce_neighbours(boxes);
+  if (boxes.size() > kMany) return;
   for (std::size_t i = 0; i < boxes.size();) {
     bool grew = false;
     for (std::size_t j = i + 1; j < boxes.size(); ++j) {

@@ -70,7 +70,7 @@ void subtract(BoxList& boxes, const ByteBox& hole);
 /// The box that `a` and `b` form together when they touch along exactly one axis and agree on the others (or one
 /// contains the other).
 std::optional<ByteBox> united(const ByteBox& a, const ByteBox& b);
-/// Unites boxes as long as two of them form one. Keeps the set of bytes; quadratic, for short lists.
+/// Unites boxes as long as two of them form one; of long lists (over 64) only neighbours. Keeps the set of bytes.
 void coalesce(BoxList& boxes);
 
 /// The bytes [range.begin, range.end) of the dense row-major buffer, as disjoint boxes in ascending order: at most

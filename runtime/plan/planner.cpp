@@ -164,6 +164,24 @@ void Planner::refuse_overlaps(const LaunchShape& launch, const std::vector<Argum
   }
 }
 
+namespace {
+
+// Pieces of one part that form a box together become one. Both sides have the same list, so they get the same result.
+void unite(Message& message) {
+  std::vector<Message::Item> united;
+  for (std::size_t i = 0; i < message.items.size();) {
+    const int part = message.items[i].reader_part;
+    BoxList boxes;
+    for (; i < message.items.size() && message.items[i].reader_part == part; ++i)
+      boxes.push_back(message.items[i].box);
+    base::coalesce(boxes);
+    for (const ByteBox& b : boxes) united.push_back({part, b});
+  }
+  message.items = std::move(united);
+}
+
+}  // namespace
+
 void Planner::plan_messages(int argument, const DirectoryState& state, const Distribution& reading,
                             RankPlan& plan) const {
   if (config_.team.ranks == 1) return;
@@ -180,12 +198,14 @@ void Planner::plan_messages(int argument, const DirectoryState& state, const Dis
     }
     message->items.push_back({piece.reader_part, piece.box});
   }
+  for (std::size_t m = first; m < plan.receives.size(); ++m) unite(plan.receives[m]);
   for (const RankId to : state.receivers_from(reading, config_.rank)) {
     pieces.clear();
     state.pieces_into(reading, to, config_.rank, pieces);
     if (pieces.empty()) continue;
     Message message{to, argument, {}};
     for (const coherence::Piece& piece : pieces) message.items.push_back({piece.reader_part, piece.box});
+    unite(message);
     plan.sends.push_back(std::move(message));
   }
 }

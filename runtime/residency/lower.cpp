@@ -1,8 +1,10 @@
 #include "residency/lower.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "base/check.hpp"
+#include "transfer/shape.hpp"
 
 namespace nuna::residency {
 
@@ -132,17 +134,21 @@ class Work {
   // Copies what `place` lacks of `box` from places that hold it. Bytes that nobody holds were never written.
   void bring(int argument, PlaceId place, const ByteBox& box) {
     ResidencyState& state = state_of(argument);
-    bool any = false;
+    std::map<int, BoxList> from;  // by source place
     for (const Holding& h : state.within(box)) {
-      if (h.places.contains(place)) continue;
-      Instruction step;
-      step.kind = Kind::copy;
-      step.reads.push_back({argument, h.places.first(), h.box});
-      step.writes.push_back({argument, place, h.box});
-      steps_.instructions.push_back(std::move(step));
-      any = true;
+      if (!h.places.contains(place)) from[h.places.first().value].push_back(h.box);
     }
-    if (any) state.add(box, place);
+    if (from.empty()) return;
+    for (const auto& [source, boxes] : from) {
+      for (const ByteBox& b : transfer::merged_and_cut(boxes)) {
+        Instruction step;
+        step.kind = Kind::copy;
+        step.reads.push_back({argument, PlaceId{source}, b});
+        step.writes.push_back({argument, place, b});
+        steps_.instructions.push_back(std::move(step));
+      }
+    }
+    state.add(box, place);
   }
 
   void run_parts() {

@@ -137,7 +137,7 @@ TEST_F(Pictures, ReportAFullDiskAcrossLibpng) {
   const FileLimit limit(200);
   apps::Image image(400, 400);
   for (int i = 0; i < 160'000; ++i)
-    image.at(i % 400, i / 400) = {std::uint8_t(i * 7919 >> 5), std::uint8_t(i * i >> 3), 0};
+    image.at(i % 400, i / 400) = {std::uint8_t(i * 7919 >> 5), std::uint8_t(i * 31 >> 3), 0};
   apps::OutputFiles files_to_write;
   EXPECT_THROW(files_to_write.add(in("a.png"), [&](apps::FileWriter& out) { write_png(out, image); }),
                nuna::Error);

@@ -55,7 +55,7 @@ MapSpec of_rules(const Rules& rules, const Extents& extents, int launch_dims) {
   std::array<int, kMaxDims> followers{};
   for (int a = 0; a < extents.dims; ++a) {
     const AxisRule& r = rules[static_cast<std::size_t>(a)];
-    if (r.from < 0) continue;
+    if (r.from < 0 || r.from >= kMaxDims) continue;
     ++followers[static_cast<std::size_t>(r.from)];
     if (r.before + r.after > 0) spec.exclusive = false;
   }
@@ -105,7 +105,7 @@ MapSpec random_rules(Random& random, const Extents& extents, const Domain& domai
                 launch_axes[static_cast<std::size_t>(random.number(0, i))]);
   }
   const bool halo = !wish.exclusive && (wish.writes ? random.one_in(16) : random.one_in(2));
-  const bool diagonal = !wish.writes && random.one_in(12);
+  const bool diagonal = !wish.exclusive && (!wish.writes || wish.may) && random.one_in(12);
   const Index radius = random.between(1, 3);
   Rules rules{};
   for (int a = 0; a < extents.dims; ++a) {
