@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <set>
+#include <utility>
 
 #include "property/planned.hpp"
 #include "property/script.hpp"
@@ -12,8 +11,34 @@
 namespace nuna::property {
 namespace {
 
+using RankSet = std::uint32_t;  // a bit each
+
+RankSet only(int rank) { return RankSet{1} << rank; }
+
+/// Bytes of one buffer on each rank, seen or not.
+class SeenBytes {
+ public:
+  SeenBytes(int ranks, const base::Shape& shape)
+      : bytes_(shape.bytes()), seen_(static_cast<std::size_t>(ranks * bytes_)) {}
+  /// False when it was in already.
+  bool insert(int rank, Index byte) {
+    return !std::exchange(seen_[static_cast<std::size_t>(rank * bytes_ + byte)], true);
+  }
+  bool has(int rank, Index byte) const { return seen_[static_cast<std::size_t>(rank * bytes_ + byte)] != 0; }
+  template <class F>
+  void for_each(F f) const {
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+      if (seen_[i] != 0) f(static_cast<int>(static_cast<Index>(i) / bytes_), static_cast<Index>(i) % bytes_);
+    }
+  }
+
+ private:
+  Index bytes_;
+  std::vector<char> seen_;
+};
+
 struct Holders {
-  std::set<int> ranks;                // empty: nobody wrote the byte
+  RankSet ranks = 0;                  // none: nobody wrote the byte
   int reads = 0;                      // of the buffer since the byte was written
   std::int64_t flattened_before = 0;  // counted when the byte was written
 };
@@ -25,9 +50,7 @@ class NaiveDirectory {
 
   Holders& at(Index byte) { return bytes_[static_cast<std::size_t>(byte)]; }
   const base::Shape& shape() const { return shape_; }
-  void write(Index byte, std::set<int> ranks, std::int64_t flattened) {
-    at(byte) = {std::move(ranks), 0, flattened};
-  }
+  void write(Index byte, RankSet ranks, std::int64_t flattened) { at(byte) = {ranks, 0, flattened}; }
   void count_read() {
     for (Holders& h : bytes_) ++h.reads;
   }
@@ -71,13 +94,16 @@ class World {
   }
 
  private:
-  void require(bool holds, const std::string& what) const {
+  void require(bool holds, const char* what, Index byte = -1) const {
     if (holds) return;
-    std::string head =
-        std::to_string(team_.ranks) + " ranks x " + std::to_string(team_.devices) + " devices\n";
-    for (const base::Shape& s : shapes_)
-      head += "  " + to_string(s.extents) + " of " + std::to_string(s.element_bytes) + " bytes\n";
-    throw Mismatch("not so: " + what + "\nafter: " + head + text_);
+    std::string text = "not so: " + std::string(what) +
+                       (byte < 0 ? "" : " (byte " + std::to_string(byte) + ")") +
+                       "\nafter: " + std::to_string(team_.ranks) + " ranks x " +
+                       std::to_string(team_.devices) + " devices\n";
+    for (const base::Shape& s : shapes_) {
+      text += "  " + to_string(s.extents) + " of " + std::to_string(s.element_bytes) + " bytes\n";
+    }
+    throw Mismatch(text + text_);
   }
 
   // What r expects from s is what s sends to r: the same boxes in the same order.
@@ -97,7 +123,7 @@ class World {
               "no rank sends to itself");
       for (int s = 0; s < team_.ranks; ++s) {
         require(between(receiver.receives, s) == between(plans_[static_cast<std::size_t>(s)]->sends, r),
-                "rank " + std::to_string(r) + " receives what rank " + std::to_string(s) + " sends");
+                "ranks receive what is sent to them");
       }
     }
   }
@@ -115,13 +141,13 @@ class World {
     const access::Cut cut = cut_of(call);
     const coherence::Distribution touched(std::make_shared<const access::Cut>(cut), use.map, use.shape,
                                           false);
-    std::set<std::pair<int, Index>> seen;
+    SeenBytes seen(team_.ranks, use.shape);
     for (int p = 0; p < cut.parts(); ++p) {
       for (const base::ByteBox& b : touched.boxes(p)) {
-        for_each_byte(use.shape, b, [&](Index byte) { seen.emplace(cut.rank_of(p).value, byte); });
+        for_each_byte(use.shape, b, [&](Index byte) { seen.insert(cut.rank_of(p).value, byte); });
       }
     }
-    for (const auto& [rank, byte] : seen) f(rank, byte);
+    seen.for_each(f);
   }
 
   NaiveDirectory& naive_of(const PlannedCall& call, const plan::ArgumentUse& use) {
@@ -134,44 +160,40 @@ class World {
       const plan::ArgumentUse& use = call.shape.uses[a];
       if (!use.reads && !use.may) continue;
       NaiveDirectory& naive = naive_of(call, use);
-      for (int r = 0; r < team_.ranks; ++r) {
-        for (const plan::Message& m : plans_[static_cast<std::size_t>(r)]->receives) {
-          if (m.argument != static_cast<int>(a)) continue;
-          std::set<Index> once;
-          for (const auto& item : m.items) {
-            for_each_byte(use.shape, item.box, [&](Index byte) {
-              require(naive.at(byte).ranks.count(m.peer.value) == 1, "a sender holds what it sends");
-              require(once.insert(byte).second, "a byte travels once");
-              arrived_.emplace(r, byte);
-            });
-          }
-        }
-      }
+      SeenBytes arrived(team_.ranks, use.shape);
+      for (int r = 0; r < team_.ranks; ++r) note_arrivals(r, static_cast<int>(a), naive, arrived);
+      bool any = false;
       for_each_touched(call, use, [&](int rank, Index byte) {
+        any = true;
         Holders& h = naive.at(byte);
-        if (h.ranks.empty()) return;
-        require(h.ranks.count(rank) == 1 || arrived_.count({rank, byte}) == 1,
-                "rank " + std::to_string(rank) + " has byte " + std::to_string(byte) + " before it reads it");
-        h.ranks.insert(rank);
+        if (h.ranks == 0) return;
+        require((h.ranks & only(rank)) != 0 || arrived.has(rank, byte),
+                "bytes are there before they are read", byte);
+        h.ranks |= only(rank);
       });
-      require(std::none_of(arrived_.begin(), arrived_.end(),
-                           [&](const auto& x) { return naive.at(x.second).ranks.count(x.first) == 0; }),
-              "nothing arrives that nobody reads");
-      arrived_.clear();
-      if (touches(call, use)) naive.count_read();
+      arrived.for_each([&](int rank, Index byte) {
+        require((naive.at(byte).ranks & only(rank)) != 0, "nothing arrives that nobody reads", byte);
+      });
+      if (any) naive.count_read();
     }
   }
 
-  bool touches(const PlannedCall& call, const plan::ArgumentUse& use) const {
-    bool any = false;
-    for_each_touched(call, use, [&](int, Index) { any = true; });
-    return any;
+  void note_arrivals(int rank, int argument, NaiveDirectory& naive, SeenBytes& arrived) const {
+    for (const plan::Message& m : plans_[static_cast<std::size_t>(rank)]->receives) {
+      if (m.argument != argument) continue;
+      for (const auto& item : m.items) {
+        for_each_byte(naive.shape(), item.box, [&](Index byte) {
+          require((naive.at(byte).ranks & only(m.peer.value)) != 0, "a sender holds what it sends", byte);
+          require(arrived.insert(rank, byte), "a byte travels once", byte);
+        });
+      }
+    }
   }
 
   void note(const PlannedCall& call) {
     const std::int64_t flattened = fast_.front()->flattened();
-    std::set<int> ranks;
-    for (int r = call.ranks.begin; r < call.ranks.end; ++r) ranks.insert(r);
+    RankSet ranks = 0;
+    for (int r = call.ranks.begin; r < call.ranks.end; ++r) ranks |= only(r);
     NaiveDirectory& naive = naive_[static_cast<std::size_t>(call.buffer)];
     if (call.kind == PlannedCall::Kind::write_box) {
       for_each_byte(naive.shape(), call.box, [&](Index byte) { naive.write(byte, ranks, flattened); });
@@ -180,7 +202,7 @@ class World {
     for (const plan::ArgumentUse& use : call.shape.uses) {
       if (!use.writes) continue;
       for_each_touched(call, use,
-                       [&](int rank, Index byte) { naive_of(call, use).write(byte, {rank}, flattened); });
+                       [&](int rank, Index byte) { naive_of(call, use).write(byte, only(rank), flattened); });
     }
   }
 
@@ -189,42 +211,38 @@ class World {
     NaiveDirectory& naive = naive_[static_cast<std::size_t>(b)];
     const base::Shape& shape = naive.shape();
     for (const auto& rank : fast_) require(rank->directory(b) == first, "all ranks agree on the directory");
-    std::vector<std::set<int>> flat(static_cast<std::size_t>(shape.bytes()));
-    std::vector<int> produced(flat.size());
+    std::vector<Flat> flat(static_cast<std::size_t>(shape.bytes()));
+    const auto at = [&](Index byte) -> Flat& { return flat[static_cast<std::size_t>(byte)]; };
     for (int r = 0; r < team_.ranks; ++r) {
       for (const base::ByteBox& box : first.held_by({r}, shape.whole())) {
-        for_each_byte(shape, box, [&](Index byte) { flat[static_cast<std::size_t>(byte)].insert(r); });
+        for_each_byte(shape, box, [&](Index byte) { at(byte).held |= only(r); });
       }
       for (const base::ByteBox& box : first.produced_by({r})) {
-        for_each_byte(shape, box, [&](Index byte) {
-          ++produced[static_cast<std::size_t>(byte)];
-          require(naive.at(byte).ranks.count(r) == 1, "who produced a byte holds it");
-        });
+        for_each_byte(shape, box, [&](Index byte) { at(byte).produced |= only(r); });
       }
     }
-    std::set<Index> never;
     for (const base::ByteBox& box : first.never_written(shape.whole())) {
-      for_each_byte(shape, box,
-                    [&](Index byte) { require(never.insert(byte).second, "unwritten boxes are disjoint"); });
+      for_each_byte(shape, box, [&](Index byte) { ++at(byte).never; });
     }
-    for (Index byte = 0; byte < shape.bytes(); ++byte)
-      check_byte(naive.at(byte), byte, flat, produced, never);
+    for (Index byte = 0; byte < shape.bytes(); ++byte) check_byte(naive.at(byte), at(byte), byte);
   }
 
+  struct Flat {  // the directory, byte by byte
+    RankSet held = 0;
+    RankSet produced = 0;
+    int never = 0;
+  };
+
   // Forgetting the oldest reader, and all of them when layers are flattened, costs a message and nothing else (D4).
-  void check_byte(const Holders& h, Index byte, const std::vector<std::set<int>>& flat,
-                  const std::vector<int>& produced, const std::set<Index>& never) {
-    const std::set<int>& held = flat[static_cast<std::size_t>(byte)];
-    const std::string where = " (byte " + std::to_string(byte) + ")";
-    require(h.ranks.empty() == (never.count(byte) == 1), "what nobody wrote is known" + where);
-    require(h.ranks.empty() == (produced[static_cast<std::size_t>(byte)] == 0),
-            "somebody produced what was written" + where);
-    require(h.ranks.empty() == held.empty(), "what was written is held" + where);
-    require(std::includes(h.ranks.begin(), h.ranks.end(), held.begin(), held.end()),
-            "holders are no more than there are" + where);
+  void check_byte(const Holders& h, const Flat& flat, Index byte) const {
+    require(flat.never == (h.ranks == 0 ? 1 : 0), "what nobody wrote is known, once", byte);
+    require((h.ranks == 0) == (flat.produced == 0), "somebody produced what was written", byte);
+    require((flat.produced & ~h.ranks) == 0, "who produced a byte holds it", byte);
+    require((h.ranks == 0) == (flat.held == 0), "what was written is held", byte);
+    require((flat.held & ~h.ranks) == 0, "holders are no more than there are", byte);
     const bool nothing_forgotten = h.reads <= static_cast<int>(coherence::kMaxReaders) &&
                                    fast_.front()->flattened() == h.flattened_before;
-    if (nothing_forgotten) require(held == h.ranks, "no holder is forgotten without need" + where);
+    if (nothing_forgotten) require(flat.held == h.ranks, "no holder is forgotten without need", byte);
   }
 
   Random random_;
@@ -234,7 +252,6 @@ class World {
   std::vector<std::unique_ptr<PlanningRank>> fast_;
   std::vector<std::unique_ptr<PlanningRank>> slow_;
   std::vector<plan::RankPlanRef> plans_;
-  std::set<std::pair<int, Index>> arrived_;
   std::string text_;
 };
 

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <set>
+#include <utility>
 
 #include "property/places.hpp"
 #include "property/planned.hpp"
@@ -144,11 +143,12 @@ class Cluster {
     Rank& rank = *ranks_[static_cast<std::size_t>(r)];
     for (int b = 0; b < static_cast<int>(shapes_.size()); ++b) {
       const base::Shape& shape = shapes_[static_cast<std::size_t>(b)];
-      std::set<Index> held;
+      std::vector<char> held(static_cast<std::size_t>(shape.bytes()));
       for (const Holding& h : rank.held[static_cast<std::size_t>(b)]->holdings()) {
         if (h.places.empty()) throw Mismatch("a holding without a place");
         for_each_byte(shape, h.box, [&](Index byte) {
-          if (!held.insert(byte).second) throw Mismatch("holdings overlap at byte " + std::to_string(byte));
+          if (std::exchange(held[static_cast<std::size_t>(byte)], 1) != 0)
+            throw Mismatch("holdings overlap at byte " + std::to_string(byte));
           for (PlaceSet left = h.places; !left.empty(); left = left.without(left.first())) {
             if (memories_->at(r, left.first().value, b, byte) == memories_->newest(b, byte)) continue;
             throw Mismatch("rank " + std::to_string(r) + ", place " + std::to_string(left.first().value) +
@@ -159,7 +159,7 @@ class Cluster {
       }
       for (const base::ByteBox& box : rank.planner.directory(b).held_by({r}, shape.whole())) {
         for_each_byte(shape, box, [&](Index byte) {
-          if (held.count(byte) == 0)
+          if (held[static_cast<std::size_t>(byte)] == 0)
             throw Mismatch("rank " + std::to_string(r) + " lost byte " + std::to_string(byte));
         });
       }
