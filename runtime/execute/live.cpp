@@ -151,6 +151,7 @@ void Live::receive(const Instruction& step, const Call& call, Flight& flight) {
 
 // Waits for the oldest flights until `keep` are left. Half at a time, so that the caller is woken seldom.
 void Live::retire(std::size_t keep) {
+  const Wire::Waiting waiting(wire_);
   while (flights_.size() > keep) {
     Flight& oldest = flights_.front();
     oldest.completion.wait();
@@ -161,6 +162,7 @@ void Live::retire(std::size_t keep) {
 }
 
 void Live::wait_for_host(Instances& buffer, const base::ByteBox& box, bool write) {
+  const Wire::Waiting waiting(wire_);
   Tickets after;
   buffer.before_read(base::kHostPlace, box, after);
   if (write) buffer.before_write(base::kHostPlace, box, after);
@@ -171,6 +173,7 @@ void Live::wait_for_host(Instances& buffer, const base::ByteBox& box, bool write
 }
 
 void Live::wait_for(Instances& buffer) {
+  const Wire::Waiting waiting(wire_);
   Tickets users;
   buffer.all_users(users);
   for (const Ticket& t : users) t.wait();

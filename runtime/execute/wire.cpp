@@ -23,6 +23,8 @@ std::string text_of(const std::exception_ptr& failure) {
   }
 }
 
+constexpr std::chrono::milliseconds kLifeSign{200};
+
 std::string rank_text(RankId r) { return "rank " + std::to_string(r.value); }
 
 }  // namespace
@@ -217,6 +219,13 @@ void Wire::check_peer() {
                                      " instead: every rank must make the same calls in the same order"));
 }
 
+void Wire::show_life() {
+  const auto now = std::chrono::steady_clock::now();
+  if (waiting_.load() == 0 || now - shown_ < kLifeSign) return;
+  shown_ = now;
+  communicator_.publish(communicator_.status_of(communicator_.rank()));
+}
+
 void Wire::loop() {
   for (;;) {
     while (step_send() || step_receive()) {
@@ -237,8 +246,9 @@ void Wire::loop() {
             return true;
           }
         },
-        std::chrono::seconds(1));
+        kLifeSign);
     if (!woken) check_peer();
+    show_life();
   }
 }
 

@@ -8,6 +8,7 @@
 // receiver instead of the bytes; a receive whose envelope does not match the expected one fails with Error (diverged),
 // naming both calls.
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -42,6 +43,23 @@ class Wire {
   /// Receives into the packet, which must live until the ticket and its users are done.
   base::Ticket receive(base::RankId from, const cluster::Envelope& expected, Packet& packet);
 
+  /// While one is alive, the rank waits for its own devices or messages, which is no silence: the wire's thread publishes
+  /// its status now and then, so that peers in a collective do not take a long kernel for a stall.
+  class Waiting {
+   public:
+    explicit Waiting(Wire* wire) : wire_(wire) {
+      if (wire_ != nullptr) wire_->waiting_.fetch_add(1);
+    }
+    ~Waiting() {
+      if (wire_ != nullptr) wire_->waiting_.fetch_sub(1);
+    }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+   private:
+    Wire* wire_;
+  };
+
   /// An unused packet of this size.
   std::unique_ptr<Packet> packet(Index bytes);
   void recycle(std::unique_ptr<Packet> packet);
@@ -69,6 +87,7 @@ class Wire {
   bool step_send();
   bool step_receive();
   void check_peer();
+  void show_life();
   static void compare(const Incoming& in, base::RankId me);
   Outgoing* first_outgoing() NUNA_EXCLUDES(mutex_);
   Incoming* first_incoming() NUNA_EXCLUDES(mutex_);
@@ -92,7 +111,8 @@ class Wire {
   std::deque<Incoming> incoming_ NUNA_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Packet>> idle_ NUNA_GUARDED_BY(mutex_);
   std::atomic<bool> stop_{false};
-  std::atomic<std::uint64_t> submitted_{0};
+  std::atomic<int> waiting_{0};
+  std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();
   std::thread thread_;
 };
 

@@ -51,7 +51,7 @@ struct LaunchShape {
   Uses uses;
 };
 
-using States = absl::InlinedVector<coherence::DirectoryRef, 6>;  ///< one per distinct buffer number
+using States = absl::InlinedVector<coherence::DirectoryRef, 6>;        ///< one per distinct buffer number
 using StateKeys = absl::Span<const coherence::DirectoryState* const>;  ///< the same, for looking up
 
 struct Planned {

@@ -19,7 +19,7 @@
 
 namespace nuna::residency {
 
-using States = absl::InlinedVector<ResidencyRef, 6>;  ///< one per distinct buffer number
+using States = absl::InlinedVector<ResidencyRef, 6>;        ///< one per distinct buffer number
 using StateKeys = absl::Span<const ResidencyState* const>;  ///< the same, for looking up
 
 struct Lowered {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -270,6 +272,23 @@ TEST(ReplicatedContext, FindsRanksThatMakeDifferentCalls) {
             }),
             ErrorCode::input_output)
       << "the cause, not what it caused";
+}
+
+TEST(ReplicatedContext, TakesNoLongKernelOfAPeerForAStall) {
+  ::setenv("NUNA_STALL", "0.6 s", 1);
+  struct Sleeps {
+    NUNA_KERNEL void operator()(Thread t, View<int, 1> x, int rank) const {
+      if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+      x(t.global(0)) = 1;
+    }
+  };
+  Context::in_process(2, with_devices(1), [](Context& context) {
+    Buffer<int, 1> x(context, {2});
+    context.launch("sleeps", {2}, block(1), Sleeps{}, write(x), context.rank());
+    if (context.rank() == 1) context.wait();
+    EXPECT_EQ(context.sum(1), 2.0);
+  });
+  ::unsetenv("NUNA_STALL");
 }
 
 TEST(Sum, FoldsInRankOrder) {

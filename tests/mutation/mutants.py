@@ -20,7 +20,7 @@ MUTANTS = [
      ""),
     ("a host write of bytes is held by rank 0 only", "coherence/directory.cpp",
      "Image{{shape_.whole(), ranks}}",
-     "Image{{shape_.whole(), RankRange{0, 1}}}"),
+     "Image{{shape_.whole(), {0, std::min(ranks.end, 1)}}}"),
     ("a lost holder: readers are not noted", "coherence/layers.cpp",
      "layer.readers.push_back(reader);",
      ""),

@@ -61,9 +61,9 @@ std::vector<Use> heat() {
 
 std::vector<Use> wave() {
   const Extents field{kPoints, kPoints, kPoints};
-  return {{field, nuna::halo(4), true},       {field, nuna::one_to_one(), true, true},
-          {field, nuna::one_to_one(), true},  {{kPoints}, nuna::whole(), true},
-          {{kPoints}, nuna::whole(), true},   {{kPoints}, nuna::whole(), true}};
+  return {{field, nuna::halo(4), true},      {field, nuna::one_to_one(), true, true},
+          {field, nuna::one_to_one(), true}, {{kPoints}, nuna::whole(), true},
+          {{kPoints}, nuna::whole(), true},  {{kPoints}, nuna::whole(), true}};
 }
 
 // Two devices without queues, which nobody calls.

@@ -25,8 +25,8 @@ constexpr double kMostPercent = 0.5;
 stencil::Experiment experiment() {
   stencil::Choices choices;
   choices.steps = kSteps;
-  return stencil::make_experiment(
-      stencil::constant_velocity({kPoints, kPoints, kPoints}, 10.0, 1, 2000.0), choices);
+  return stencil::make_experiment(stencil::constant_velocity({kPoints, kPoints, kPoints}, 10.0, 1, 2000.0),
+                                  choices);
 }
 
 // Of the calling thread.

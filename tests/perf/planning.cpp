@@ -43,7 +43,8 @@ struct Stencil {
              {1 - from, shape, nuna::one_to_one(), false, true, false}}};
   }
   LaunchShape fill() const {
-    return {domain, block, LaunchShape::Team::devices, {}, {{0, shape, nuna::one_to_one(), false, true, false}}};
+    return {
+        domain, block, LaunchShape::Team::devices, {}, {{0, shape, nuna::one_to_one(), false, true, false}}};
   }
 };
 
@@ -68,8 +69,10 @@ Stencil wave_320() {
 class Planning {
  public:
   explicit Planning(const Stencil& stencil)
-      : launches_{stencil.step(0), stencil.step(1)}, planner_({stencil.team, nuna::schedule::cut, stencil.rank, true, 1}) {
-    const States filled = planner_.plan(stencil.fill(), {planner_.fresh(stencil.shape)}, "launch 'fill'").next;
+      : launches_{stencil.step(0), stencil.step(1)},
+        planner_({stencil.team, nuna::schedule::cut, stencil.rank, true, 1}) {
+    const States filled =
+        planner_.plan(stencil.fill(), {planner_.fresh(stencil.shape)}, "launch 'fill'").next;
     states_ = {filled[0], filled[0]};
   }
   void step() {
@@ -124,7 +127,8 @@ class Again {
 };
 
 template <class Sample>
-void compare_parts(const nuna::perf::Report& report, const char* name, const Stencil& many, const Stencil& few) {
+void compare_parts(const nuna::perf::Report& report, const char* name, const Stencil& many,
+                   const Stencil& few) {
   const Sample ours(many);
   const Sample twice(few);
   report.row({name, "us", nuna::perf::Better::less, 1.0}, ours, [&] { return 2 * twice(); });
@@ -138,9 +142,10 @@ int main(int argc, char** argv) {
   const Stencil many = five_points(128, 64);
   compare_parts<First>(report, "plan 5 points, first, 8,192 parts / 2 x 64", many, few);
   compare_parts<Again>(report, "plan 5 points, again, 8,192 parts / 2 x 64", many, few);
-  compare_parts<Again>(report, "plan 5 points, again, 8,192 rows / 2 x 64", five_points(8192, 1), five_points(64, 1));
+  compare_parts<Again>(report, "plan 5 points, again, 8,192 rows / 2 x 64", five_points(8192, 1),
+                       five_points(64, 1));
   constexpr double kMostUs = 100;
-  report.row({"plan 320^3, halo 4, 2 x 2, first / 100 us", "us", nuna::perf::Better::less, 1.0}, First(wave_320()),
-             [] { return kMostUs; });
+  report.row({"plan 320^3, halo 4, 2 x 2, first / 100 us", "us", nuna::perf::Better::less, 1.0},
+             First(wave_320()), [] { return kMostUs; });
   return 0;
 }

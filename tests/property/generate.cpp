@@ -171,7 +171,9 @@ MapSpec random_function(Random& random, const Extents& extents, const Domain& do
         },
         "function: backwards + " + std::to_string(shift), true);
   }
-  if (kind == 2 && !wish.writes) {  // nothing, something or overlapping boxes, without any order
+  if (kind == 2 &&
+      (!wish.writes || (!wish.exclusive &&
+                        random.one_in(4)))) {  // nothing, something or overlapping boxes, without any order
     const std::uint64_t salt = random.bits();
     return of_function(
         [=](const Box& t, std::vector<Box>& out) {
@@ -187,11 +189,14 @@ MapSpec random_function(Random& random, const Extents& extents, const Domain& do
     std::swap((*scattered)[static_cast<std::size_t>(i)],
               (*scattered)[static_cast<std::size_t>(random.between(0, i))]);
   }
+  const bool shared =
+      !wish.exclusive && threads > 1 && random.one_in(8);  // two threads touch the same element
+  if (shared) (*scattered)[0] = (*scattered)[static_cast<std::size_t>(random.between(1, threads - 1))];
   return of_function(
       [=](const Box& t, std::vector<Box>& out) {
         out.push_back(place((*scattered)[static_cast<std::size_t>(thread_number(box, t))]));
       },
-      "function: scattered", true);
+      shared ? "function: scattered, one twice" : "function: scattered", !shared);
 }
 
 MapSpec random_map(Random& random, const Extents& extents, const Domain& domain, const MapWish& wish) {

@@ -43,9 +43,13 @@ PlannedCall of_write(Random& random, const std::vector<base::Shape>& buffers, ac
   PlannedCall call;
   call.buffer = random.number(0, static_cast<int>(buffers.size()) - 1);
   const base::Shape& shape = buffers[static_cast<std::size_t>(call.buffer)];
-  call.ranks = random.one_in(5) ? coherence::RankRange{0, 1} : coherence::RankRange{0, team.ranks};
-  call.text =
-      "host write of #" + std::to_string(call.buffer) + " by ranks below " + std::to_string(call.ranks.end);
+  call.ranks = {0, team.ranks};
+  if (random.one_in(2)) {
+    const Interval some = random.within(team.ranks);
+    call.ranks = {static_cast<std::int32_t>(some.begin), static_cast<std::int32_t>(some.end)};
+  }
+  call.text = "host write of #" + std::to_string(call.buffer) + " by ranks " +
+              std::to_string(call.ranks.begin) + " to " + std::to_string(call.ranks.end - 1);
   if (random.one_in(2)) {
     call.kind = PlannedCall::Kind::write_box;
     call.box = shape.of(random_box(random, shape.extents));
