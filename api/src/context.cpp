@@ -167,9 +167,9 @@ Event launch(ContextState& context, const LaunchRequest& request) {
     const LaunchArgument& argument = request.arguments[a];
     BufferState& state = *argument.buffer->state();
     if (&state.context() != &context) {
-      throw Error(ErrorCode::invalid_argument,
-                  "launch '" + std::string(launch.name) + "' at " + std::string(launch.site) +
-                      ": buffer argument " + std::to_string(a) + " belongs to another Context");
+      throw Error(ErrorCode::invalid_argument, "launch '" + std::string(launch.name) + "' at " +
+                                                   std::string(launch.site) + ": buffer argument " +
+                                                   std::to_string(a) + " belongs to another Context");
     }
     launch.arguments.add(state.buffer(), *argument.map, argument.reads, argument.writes, argument.may);
   }

@@ -37,6 +37,13 @@ Interval span_of(const HostView& v) {
   return v.bytes ? *v.bytes : base::hull_range(v.buffer->shape(), v.buffer->shape().of(v.elements));
 }
 
+// What all ranks must have asked for alike: the buffer and its bytes.
+std::uint64_t asked(const HostView& v) {
+  const Interval span = span_of(v);
+  return (v.buffer->number << 48) ^ (static_cast<std::uint64_t>(span.begin) << 24) ^
+         static_cast<std::uint64_t>(span.end);
+}
+
 }  // namespace
 
 base::BoxList HostViews::boxes(const HostView& view) const {
@@ -88,8 +95,7 @@ std::shared_ptr<HostView> HostViews::open(execute::Buffer& buffer, const Box& el
   HostView view{&buffer, mode, elements, std::nullopt, std::string(site), {}, true};
   check_free(view);
   if (mode != Mode::write) program_.fetch(buffer, elements, std::nullopt, mode == Mode::read_write, site);
-  if (mode == Mode::write)
-    program_.count_call("host view for writing", site, static_cast<std::uint64_t>(elements.count()));
+  if (mode == Mode::write) program_.count_call("host view for writing", site, asked(view));
   begin(view);
   return add(std::move(view));
 }
@@ -113,7 +119,7 @@ std::shared_ptr<HostView> HostViews::open_bytes(execute::Buffer& buffer, Interva
   if (mode != Mode::write) {
     program_.fetch(buffer, element_hull(buffer.shape(), bytes), std::nullopt, mode == Mode::read_write, site);
   } else {
-    program_.count_call("host view for writing", site, static_cast<std::uint64_t>(bytes.size()));
+    program_.count_call("host view for writing", site, asked(view));
   }
   begin(view);
   return add(std::move(view));
@@ -128,7 +134,7 @@ std::shared_ptr<HostView> HostViews::open_at(execute::Buffer& buffer, base::Rank
                                                  " among " + std::to_string(program_.config().team.ranks));
   }
   HostView view{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}, true};
-  if (rank == program_.config().rank) check_free(view);
+  check_free(view);
   program_.fetch(buffer, elements, rank, false, site);
   return rank == program_.config().rank ? add(std::move(view)) : nullptr;
 }
@@ -205,8 +211,7 @@ void HostViews::mark_written(HostView& view, coherence::RankRange ranks) {
 }
 
 void HostViews::finish_write(HostView& view, std::string_view site) {
-  const auto envelope =
-      program_.count_call("close a host view", site, static_cast<std::uint64_t>(span_of(view).size()));
+  const auto envelope = program_.count_call("close a host view", site, asked(view));
   if (program_.config().team.ranks == 1) return mark_written(view, program_.all_ranks());
   const std::vector<std::byte> bytes = packed(view);
   const auto hashes = program_.communicator().allgather(envelope, chunk_hashes(bytes));
@@ -220,8 +225,7 @@ void HostViews::finish_write(HostView& view, std::string_view site) {
 }
 
 void HostViews::finish_read_write(HostView& view, std::string_view site) {
-  const auto envelope =
-      program_.count_call("close a host view", site, static_cast<std::uint64_t>(span_of(view).size()));
+  const auto envelope = program_.count_call("close a host view", site, asked(view));
   if (program_.config().team.ranks == 1) return mark_written(view, program_.all_ranks());
   const auto all = program_.communicator().allgather(envelope, changes(packed(view), view.twin));
   const auto conflict = merge(all, view.twin);

@@ -27,7 +27,7 @@ constexpr std::array kKnown = {
     SettingInfo{"NUNA_DRY_RUN", "1 or 0", "print what launches would do, and move nothing (0)"},
     SettingInfo{"NUNA_LOG", "warn, info or debug", "what is told on standard error (warn)"},
     SettingInfo{"NUNA_MEMORY_LIMIT", "a size: \"16 GiB\"",
-                "memory of each device that a rank may use (its share)"},
+                "memory of each device that a rank may use (the machine's, or its cgroup's)"},
     SettingInfo{"NUNA_POISON", "1 or 0", "fill fresh and stale memory with NaN bytes (0)"},
     SettingInfo{"NUNA_STALL", "a time: \"5 s\"", "silence of a peer that counts as a stall (5 s)"},
     SettingInfo{"NUNA_THREADS", "a whole number from 1",

@@ -59,7 +59,7 @@ Buffer& Program::create(const base::Shape& shape, std::string_view site) {
   buffer.directory = planner_.fresh(shape);
   buffer.residency = lowering_.intern({});
   buffer.number = next_buffer_++;
-  count_call("create a buffer", site, static_cast<std::uint64_t>(shape.bytes()));
+  count_call("create a buffer", site, mixed(buffer.number, static_cast<std::uint64_t>(shape.bytes())));
   buffers_.push_back(std::move(buffer));
   return buffers_.back();
 }
@@ -187,7 +187,9 @@ Completion Program::perform(const Arguments& arguments, Call& call, std::string_
   call.buffers = arguments.instances;
   call.rank_plan = planned.plan;
   prepare(*lowered.plan, call, arguments);
-  number_call(verb, call.name, site, planned.signature, call.envelope);
+  std::uint64_t asked = planned.signature;  // of which buffers: ranks that swap two are found
+  for (const Buffer* b : arguments.buffers) asked = mixed(asked, b->number);
+  number_call(verb, call.name, site, asked, call.envelope);
   for (std::size_t b = 0; b < arguments.buffers.size(); ++b) {
     arguments.buffers[b]->directory = planned.next[b];
     arguments.buffers[b]->residency = lowered.next[b];

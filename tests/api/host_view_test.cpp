@@ -267,6 +267,11 @@ TEST(ReplicatedContext, FindsRanksThatMakeDifferentCalls) {
                              write(y));
             }),
             ErrorCode::diverged);
+  EXPECT_EQ(run([](Context& context, Buffer<int, 1>& x, Buffer<int, 1>& y) {
+              context.launch("set", {10}, block(1), SetIndex{}, write(y));
+              if (context.rank() == 1) swap(x, y);
+            }),
+            ErrorCode::diverged);
   EXPECT_EQ(run([](Context& context, Buffer<int, 1>&, Buffer<int, 1>&) {
               if (context.rank() == 1) throw Error(ErrorCode::input_output, "a rank that gives up");
             }),

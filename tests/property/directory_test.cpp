@@ -64,7 +64,8 @@ class World {
  public:
   explicit World(std::uint64_t seed) : random_(seed) {
     team_ = {random_.number(1, 5), random_.number(1, 3)};
-    const int buffers = random_.number(1, 2);  // of one alone, layers pile up
+    taste_.small = random_.one_in(3);  // layers pile up
+    const int buffers = random_.number(1, 2);
     for (int b = 0; b < buffers; ++b) {
       shapes_.push_back(b > 0 && random_.one_in(2) ? shapes_.front() : random_shape(random_, 60, {1, 2, 3}));
       naive_.emplace_back(shapes_.back());
@@ -78,7 +79,7 @@ class World {
 
   bool fl() { return fast_.front()->flattened() > 0; }
   void step() {
-    const PlannedCall call = random_call(random_, shapes_, team_);
+    const PlannedCall call = random_call(random_, shapes_, team_, taste_);
     text_ += "  " + call.text + "\n";
     plans_.clear();
     for (std::size_t r = 0; r < fast_.size(); ++r) {
@@ -259,6 +260,7 @@ class World {
 
   Random random_;
   access::Team team_;
+  Taste taste_;
   std::vector<base::Shape> shapes_;
   std::vector<NaiveDirectory> naive_;
   std::vector<std::vector<Flat>> flat_;

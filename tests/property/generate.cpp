@@ -235,10 +235,24 @@ Domain random_cut(Random& random, Domain domain, access::Team team) {
   return domain;
 }
 
+Box small_box(Random& random, const Extents& extents) {
+  Box box{extents};
+  for (int a = 0; a < extents.dims; ++a) {
+    const Index size = random.between(1, std::max<Index>(1, extents[a] / 4));
+    box[a].begin = random.between(0, extents[a] - size);
+    box[a].end = box[a].begin + size;
+  }
+  return box;
+}
+
 // Mostly the shape of a buffer, so that launches fit; sometimes an interior, a face or a frame.
-Domain random_domain(Random& random, const Extents& like, access::Team team) {
+Domain random_domain(Random& random, const Extents& like, access::Team team, bool small) {
   Domain domain(like);
-  if (random.one_in(3)) domain = Domain(random_box(random, like));
+  if (small) {
+    domain = Domain(small_box(random, like));
+  } else if (random.one_in(3)) {
+    domain = Domain(random_box(random, like));
+  }
   if (random.one_in(2)) domain = domain.within(like);
   return random_cut(random, domain, team);
 }
@@ -361,7 +375,7 @@ LaunchSpec random_launch(Random& random, const std::vector<base::Shape>& buffers
   LaunchSpec launch;
   const int written = buffer();
   const Extents& like = buffers[static_cast<std::size_t>(written)].extents;
-  launch.domain = random_domain(random, like, team);
+  launch.domain = random_domain(random, like, team, taste.small);
   launch.block.dims = launch.domain.box().dims;
   for (int a = 0; a < launch.block.dims; ++a) {
     launch.block.size[static_cast<std::size_t>(a)] = random.one_in(3) ? random.between(1, 4) : 1;

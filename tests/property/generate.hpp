@@ -49,6 +49,7 @@ Box random_box(Random& random, const Extents& extents);
 struct Taste {
   bool exclusive = false;  ///< only launches whose threads may run at once on several cores
   int arguments = 3;       ///< at most
+  bool small = false;      ///< only over a few elements, so that what was written before stays
 };
 /// A launch over `buffers`; usually legal, but not always.
 LaunchSpec random_launch(Random& random, const std::vector<base::Shape>& buffers, access::Team team,

@@ -70,12 +70,13 @@ bool same_touches(const std::vector<plan::Touch>& a, const std::vector<plan::Tou
 
 }  // namespace
 
-PlannedCall random_call(Random& random, const std::vector<base::Shape>& buffers, access::Team team) {
+PlannedCall random_call(Random& random, const std::vector<base::Shape>& buffers, access::Team team,
+                        const Taste& taste) {
   const int kind = random.number(0, 9);
   if (kind == 0) return of_fetch(random, buffers, team);
   if (kind <= 2) return of_write(random, buffers, team);
   for (;;) {
-    const LaunchSpec spec = random_launch(random, buffers, team, {});
+    const LaunchSpec spec = random_launch(random, buffers, team, taste);
     if (!refusal(spec, buffers, team)) return of_launch(spec, buffers);
   }
 }

@@ -25,7 +25,8 @@ struct PlannedCall {
 };
 
 /// A legal call.
-PlannedCall random_call(Random& random, const std::vector<base::Shape>& buffers, access::Team team);
+PlannedCall random_call(Random& random, const std::vector<base::Shape>& buffers, access::Team team,
+                        const Taste& taste = {});
 
 /// One rank's planner and its directories.
 class PlanningRank {

@@ -31,6 +31,7 @@ class Cluster {
  public:
   Cluster(std::uint64_t seed, bool perturbed) : random_(seed), whims_(mixed(seed, 1)), perturbed_(perturbed) {
     team_ = {random_.number(1, 4), random_.number(1, 4)};
+    taste_.small = random_.one_in(4);
     for (int b = 0; b < 2; ++b) {
       shapes_.push_back(b > 0 && random_.one_in(2) ? shapes_.front() : random_shape(random_, 60, {1, 2, 3}));
     }
@@ -45,7 +46,7 @@ class Cluster {
 
   /// Performs a call; returns the plans between ranks.
   std::vector<plan::RankPlanRef> step() {
-    const PlannedCall call = random_call(random_, shapes_, team_);
+    const PlannedCall call = random_call(random_, shapes_, team_, taste_);
     text_ += "  " + call.text + "\n";
     ++calls_;
     try {
@@ -170,6 +171,7 @@ class Cluster {
   Random whims_;
   bool perturbed_;
   access::Team team_;
+  Taste taste_;
   int places_ = 1;
   std::vector<base::Shape> shapes_;
   std::vector<std::unique_ptr<Rank>> ranks_;

@@ -199,7 +199,7 @@ class NUNA_API Context {
     return fill_box(buffer.handle(), Box(buffer.extents()), &value, sizeof(T), {file, line});
   }
 
-  /// Waits until everything this rank was asked to do is done; throws the first failure not yet thrown.
+  /// Waits until everything this rank was asked to do is done; throws the first failure since the last wait.
   void wait(const char* file = __builtin_FILE(), int line = __builtin_LINE());
   /// Waits until everything that touches `buffer` is done; throws its failure.
   template <class T, int N>
@@ -207,7 +207,7 @@ class NUNA_API Context {
     fence_buffer(buffer.handle(), {file, line});
   }
 
-  /// Counters since the Context's start, as one JSON object: launches, bytes by route, planner and tracker seconds,
+  /// Counters since the Context's start, as one JSON object: launches, bytes by route, planner and tracker nanoseconds,
   /// plan cache hits, fallbacks.
   std::string stats() const;
   /// Folds `value` over the ranks (rank order, so all get the same bits). Replicated.

@@ -16,7 +16,7 @@ inline namespace v0 {
 
 /// What the host does through a view.
 enum class Access {
-  read,        ///< the newest contents are fetched; the pointers are const
+  read,        ///< the newest contents are fetched; they must not be changed
   write,       ///< every byte of the view will be written, alike on every rank; nothing is fetched
   read_write,  ///< fetched, then ranks may change different bytes; the changes are merged at close
 };
