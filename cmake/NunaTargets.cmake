@@ -94,7 +94,7 @@ endfunction()
 
 # Seconds that a test of this level may take.
 function(nuna_timeout level result)
-  set(unit 120)
+  set(unit 300)
   set(integration 300)
   set(system 600)
   if(NOT DEFINED ${level})

@@ -10,7 +10,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -39,7 +38,6 @@ class Doorbell {
       for (int i = 0; i < 16; ++i) pause();
       if (done()) return true;
       elapsed = std::chrono::steady_clock::now() - start;
-      if (elapsed > kUnshared) std::this_thread::yield();
     }
     for (;;) {
       const Sleeper sleeper(*this);  // announced before the test, so a ring after the test is seen
@@ -64,9 +62,6 @@ class Doorbell {
     std::uint64_t seen_;
   };
   static void pause();
-
-  // Whoever has not rung by then may be waiting for this very core: spinning on would keep it from ringing.
-  static constexpr std::chrono::nanoseconds kUnshared = std::chrono::microseconds(2);
 
   std::chrono::nanoseconds spin_;
   std::atomic<std::uint64_t> rings_{0};

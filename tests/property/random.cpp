@@ -31,8 +31,10 @@ constexpr int kFewer = 1;
 
 std::string repeat_with(std::uint64_t seed) {
   const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  const char* poison = std::getenv("NUNA_POISON");
   return "seed " + std::to_string(seed) +
-         " fails; to repeat: NUNA_POISON=1 NUNA_TEST_SEED=" + std::to_string(seed) +
+         " fails; to repeat: NUNA_POISON=" + (poison != nullptr ? poison : "0") +
+         " NUNA_TEST_SEED=" + std::to_string(seed) +
          " property_tests --gtest_filter=" + test->test_suite_name() + "." + test->name();
 }
 

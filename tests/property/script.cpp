@@ -204,6 +204,9 @@ class Writer {
         [b, range, bytes](RankSide& side) { of(side, b).write_bytes(range, bytes); });
   }
 
+  // Another value than `than`, and neither of those that fresh memory may have, so that a change can be seen.
+  static unsigned char changed(std::uint64_t than) { return static_cast<unsigned char>(1 + than % 254); }
+
   // New values for some of the bytes `at`, each by one rank or by several alike; rarely by two that differ.
   std::shared_ptr<std::vector<Changes>> changes_of(int b, const std::vector<Index>& at, bool& conflict,
                                                    std::vector<Index>& names) {
@@ -211,20 +214,18 @@ class Writer {
     const bool may_conflict = script_.team.ranks > 1 && random_.one_in(10);
     for (std::size_t n = 0; n < at.size(); ++n) {
       if (!random_.one_in(3)) continue;
-      auto value =
-          static_cast<unsigned char>(random_.bits() % 255);  // fresh memory is 255: a change can be seen
+      auto value = changed(random_.bits());
       const Array& before = model(b);
-      if (before.has(at[n]) && before.at(at[n]) == value)
-        value = static_cast<unsigned char>((value + 1) % 255);
+      if (before.has(at[n]) && before.at(at[n]) == value) value = changed(value);
+      if (!may_conflict && !before.has(at[n]) && random_.one_in(8)) value = random_.one_in(2) ? 0 : 255;
       const int rank = random_.number(0, script_.team.ranks - 1);
       (*by_rank)[static_cast<std::size_t>(rank)].emplace_back(names[n], value);
       if (script_.team.ranks > 1 && random_.one_in(4)) {
         const int other = (rank + 1) % script_.team.ranks;
         auto theirs = value;
         if (may_conflict && random_.one_in(4)) {
-          theirs = static_cast<unsigned char>((value + 1) % 255);
-          if (before.has(at[n]) && before.at(at[n]) == theirs)
-            theirs = static_cast<unsigned char>((theirs + 1) % 255);
+          theirs = changed(value);
+          if (before.has(at[n]) && before.at(at[n]) == theirs) theirs = changed(theirs);
           conflict = conflict || theirs != value;
         }
         (*by_rank)[static_cast<std::size_t>(other)].emplace_back(names[n], theirs);
