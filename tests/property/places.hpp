@@ -40,9 +40,6 @@ class PlaceMemories {
 
  private:
   using Packet = std::vector<Version>;
-  struct Progress {
-    std::size_t next = 0;
-  };
 
   bool step(std::int64_t call, int rank, const plan::Instruction& step, const std::vector<int>& buffer_of);
   bool receive(int rank, const plan::Instruction& step, const std::vector<int>& buffer_of);
