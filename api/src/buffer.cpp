@@ -82,73 +82,73 @@ BufferHandle& BufferHandle::operator=(BufferHandle&& other) noexcept {
 
 BufferHandle::~BufferHandle() { release_quietly(state_); }
 
-const Extents& BufferHandle::extents() const { return state_->extents; }
+const Extents& BufferHandle::extents() const { return state()->extents; }
 
 ViewHandle BufferHandle::open(const Box& box, Access access, CallSite site) const {
-  ContextState& context = state_->context();
+  ContextState& context = state()->context();
   const Inside inside(context, "opening a host view", site);
-  auto view = context.views().open(state_->buffer(), box, mode_of(access), to_string(site));
-  return ViewHandle(std::make_shared<ViewState>(state_->context_ref(), std::move(view), site));
+  auto view = context.views().open(state()->buffer(), box, mode_of(access), to_string(site));
+  return ViewHandle(std::make_shared<ViewState>(state()->context_ref(), std::move(view), site));
 }
 
 ViewHandle BufferHandle::open_bytes(Interval bytes, Access access, CallSite site) const {
-  ContextState& context = state_->context();
+  ContextState& context = state()->context();
   const Inside inside(context, "opening a host view", site);
-  auto view = context.views().open_bytes(state_->buffer(), bytes, mode_of(access), to_string(site));
-  return ViewHandle(std::make_shared<ViewState>(state_->context_ref(), std::move(view), site));
+  auto view = context.views().open_bytes(state()->buffer(), bytes, mode_of(access), to_string(site));
+  return ViewHandle(std::make_shared<ViewState>(state()->context_ref(), std::move(view), site));
 }
 
 ViewHandle BufferHandle::open_at(int rank, const Box& box, CallSite site) const {
-  ContextState& context = state_->context();
+  ContextState& context = state()->context();
   const Inside inside(context, "reading back", site);
-  auto view = context.views().open_at(state_->buffer(), {rank}, box, to_string(site));
-  return ViewHandle(std::make_shared<ViewState>(state_->context_ref(), std::move(view), site));
+  auto view = context.views().open_at(state()->buffer(), {rank}, box, to_string(site));
+  return ViewHandle(std::make_shared<ViewState>(state()->context_ref(), std::move(view), site));
 }
 
 ViewHandle BufferHandle::open_local(const Box& box, CallSite site) const {
-  ContextState& context = state_->context();
+  ContextState& context = state()->context();
   const Inside inside(context, "opening a local view", site);
-  auto view = context.views().open_local(state_->buffer(), box, to_string(site));
-  return ViewHandle(std::make_shared<ViewState>(state_->context_ref(), std::move(view), site));
+  auto view = context.views().open_local(state()->buffer(), box, to_string(site));
+  return ViewHandle(std::make_shared<ViewState>(state()->context_ref(), std::move(view), site));
 }
 
 void* BufferHandle::open_all(CallSite site) const {
-  ContextState& context = state_->context();
+  ContextState& context = state()->context();
   const Inside inside(context, "data()", site);
-  execute::Buffer& buffer = state_->buffer();
+  execute::Buffer& buffer = state()->buffer();
   if (!buffer.instances->dense()) {
     throw Error(ErrorCode::unsupported,
                 "data() at " + to_string(site) + ": a buffer of " + to_string(extents()) +
                     " is larger than an address slot and has no plain pointer: open boxes of it");
   }
-  if (state_->all == nullptr || !state_->all->open) {
-    state_->all = context.views().open(buffer, Box(extents()), adsm::Mode::read_write, to_string(site));
+  if (state()->all == nullptr || !state()->all->open) {
+    state()->all = context.views().open(buffer, Box(extents()), adsm::Mode::read_write, to_string(site));
   }
   return address();
 }
 
 void BufferHandle::close_all(CallSite site) const {
-  ContextState& context = state_->context();
+  ContextState& context = state()->context();
   const Inside inside(context, "close()", site);
-  if (state_->all == nullptr) return;
-  const auto view = std::exchange(state_->all, nullptr);
+  if (state()->all == nullptr) return;
+  const auto view = std::exchange(state()->all, nullptr);
   context.views().close(*view, to_string(site));
 }
 
 void* BufferHandle::address() const {
-  const execute::Buffer& buffer = state_->buffer();
+  const execute::Buffer& buffer = state()->buffer();
   if (!buffer.instances->dense()) {
     throw Error(ErrorCode::unsupported,
                 "a buffer of " + to_string(extents()) +
                     " is larger than an address slot and has no single address: use boxes");
   }
-  return state_->context().runtime().slots().base(base::kHostPlace) + buffer.instances->offset();
+  return state()->context().runtime().slots().base(base::kHostPlace) + buffer.instances->offset();
 }
 
 std::vector<Box> BufferHandle::local_boxes() const {
-  ContextState& context = state_->context();
+  ContextState& context = state()->context();
   const Inside inside(context, "local_boxes", {});
-  const execute::Buffer& buffer = state_->buffer();
+  const execute::Buffer& buffer = state()->buffer();
   std::vector<Box> boxes;
   for (const base::ByteBox& b : buffer.directory->produced_by(context.runtime().rank())) {
     if (b[base::kByteAxis].size() != buffer.shape().element_bytes) continue;  // a broken element
@@ -166,23 +166,29 @@ std::vector<Box> BufferHandle::local_boxes() const {
 }
 
 void BufferHandle::release(CallSite site) {
-  ContextState& context = state_->context();
+  ContextState& context = state()->context();
   const Inside inside(context, "releasing a buffer", site);
-  execute::Buffer& buffer = state_->buffer();
+  execute::Buffer& buffer = state()->buffer();
   context.views().forget(buffer);
   context.program().destroy(buffer, to_string(site));
-  state_->forget();
+  state()->forget();
   --context.buffers;
 }
 
-const std::shared_ptr<BufferState>& BufferHandle::state() const { return state_; }
+const std::shared_ptr<BufferState>& BufferHandle::state() const {
+  if (state_ == nullptr)
+    throw Error(ErrorCode::already_released, "the buffer was moved from: use the one it went to");
+  return state_;
+}
 
 ViewHandle::ViewHandle(std::shared_ptr<ViewState> state) : state_(std::move(state)) {}
 ViewHandle& ViewHandle::operator=(ViewHandle&& other) noexcept = default;
 ViewHandle::~ViewHandle() = default;
 InstanceView ViewHandle::instance() const { return state_->instance(); }
 Box ViewHandle::box() const { return state_->box(); }
-void ViewHandle::close() { state_->close(); }
+void ViewHandle::close() {
+  if (state_ != nullptr) state_->close();
+}
 
 }  // namespace detail
 

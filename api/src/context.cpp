@@ -116,19 +116,26 @@ void Context::in_process(int ranks, const Options& options, const std::function<
       stall);
 }
 
-int Context::rank() const { return state_->runtime().rank().value; }
-int Context::ranks() const { return state_->runtime().ranks(); }
-int Context::devices() const { return state_->runtime().config().devices; }
+ContextState& Context::state() const {
+  if (state_ == nullptr)
+    throw Error(ErrorCode::invalid_argument, "the Context was moved from: use the one it went to");
+  return *state_;
+}
+
+int Context::rank() const { return state().runtime().rank().value; }
+int Context::ranks() const { return state().runtime().ranks(); }
+int Context::devices() const { return state().runtime().config().devices; }
 
 void Context::wait(const char* file, int line) {
-  const Inside inside(*state_, "wait", {file, line});
-  state_->program().wait();
+  const Inside inside(state(), "wait", {file, line});
+  state().program().wait();
 }
 
 void Context::fence_buffer(const detail::BufferHandle& buffer, CallSite site) {
-  const Inside inside(*state_, "fence", site);
-  state_->views().rethrow_kept(buffer.state()->buffer());
-  state_->program().fence(buffer.state()->buffer());
+  const Inside inside(state(), "fence", site);
+  execute::Buffer& target = detail::buffer_of(state(), buffer, "fence", site);
+  state().views().rethrow_kept(target);
+  state().program().fence(target);
 }
 
 double Context::sum(double value, const char* file, int line) {
@@ -139,8 +146,8 @@ double Context::max(double value, const char* file, int line) {
 }
 
 std::string Context::stats() const {
-  const detail::RankRuntime& runtime = state_->runtime();
-  const trace::StatsSnapshot s = state_->runtime().stats().snapshot();
+  const detail::RankRuntime& runtime = state().runtime();
+  const trace::StatsSnapshot s = state().runtime().stats().snapshot();
   const double busy = static_cast<double>(runtime.age().count()) * runtime.config().devices;
   std::string json = "{\"transfer_share\":" +
                      std::to_string(static_cast<double>(s.spent_ns(trace::Phase::transfer)) / busy) +

@@ -88,6 +88,16 @@ void ViewState::close() {
   context_->views().close(*view_, to_string(site_));
 }
 
+execute::Buffer& buffer_of(const ContextState& context, const BufferHandle& handle, const char* what,
+                           CallSite site) {
+  const BufferState& state = *handle.state();
+  if (&state.context() != &context) {
+    throw Error(ErrorCode::invalid_argument,
+                std::string(what) + " at " + to_string(site) + ": the buffer belongs to another Context");
+  }
+  return state.buffer();
+}
+
 Event launch_internal(ContextState& context, const execute::Launch& launch) {
   for (const plan::ArgumentUse& use : launch.arguments.shape.uses) {
     execute::Buffer& buffer = *launch.arguments.buffers[static_cast<std::size_t>(use.buffer)];

@@ -112,6 +112,10 @@ class ViewState {
   Box box_;
 };
 
+/// The buffer behind a handle. Throws Error (already_released; invalid_argument when it belongs to another Context).
+execute::Buffer& buffer_of(const ContextState& context, const BufferHandle& handle, const char* what,
+                           CallSite site);
+
 /// Launches with a function of Nuna's own (copies, fills).
 Event launch_internal(ContextState& context, const execute::Launch& launch);
 

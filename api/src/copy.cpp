@@ -294,11 +294,11 @@ void copy_through_host(ContextState& context, const Resolved& to, void* to_point
 void Context::copy(const Pitched& to, const ConstPitched& from, const Extents& bytes, const char* file,
                    int line) {
   const CallSite site{file, line};
-  const Inside inside(*state_, "copy", site);
+  const Inside inside(state(), "copy", site);
   const Rows to_rows = rows_of(bytes, to.row_bytes, to.plane_bytes, site);
   const Rows from_rows = rows_of(bytes, from.row_bytes, from.plane_bytes, site);
-  const Resolved target = resolve(*state_, to.pointer, to_rows.span(), "the copy's target");
-  const Resolved source = resolve(*state_, from.pointer, from_rows.span(), "the copy's source");
+  const Resolved target = resolve(state(), to.pointer, to_rows.span(), "the copy's target");
+  const Resolved source = resolve(state(), from.pointer, from_rows.span(), "the copy's source");
   if (target.buffer == nullptr && source.buffer == nullptr) {
     for (Index p = 0; p < to_rows.planes; ++p) {
       for (Index r = 0; r < to_rows.rows; ++r) {
@@ -315,11 +315,11 @@ void Context::copy(const Pitched& to, const ConstPitched& from, const Extents& b
     const auto to_box = box_of(*target.buffer, target.offset, to_rows);
     const auto from_box = box_of(*source.buffer, source.offset, from_rows);
     if (to_box && from_box && long_axes(*to_box).size == long_axes(*from_box).size) {
-      launch_copy(*state_, *target.buffer, *to_box, *source.buffer, *from_box, site);
+      launch_copy(state(), *target.buffer, *to_box, *source.buffer, *from_box, site);
       return;
     }
   }
-  copy_through_host(*state_, target, to.pointer, to_rows, source, from.pointer, from_rows, site);
+  copy_through_host(state(), target, to.pointer, to_rows, source, from.pointer, from_rows, site);
 }
 
 void Context::copy(void* to, const void* from, std::size_t bytes, const char* file, int line) {
@@ -329,9 +329,9 @@ void Context::copy(void* to, const void* from, std::size_t bytes, const char* fi
 
 Event Context::copy_boxes(const detail::BufferHandle& to, const Box& to_box, const detail::BufferHandle& from,
                           const Box& from_box, CallSite site) {
-  const Inside inside(*state_, "copy", site);
-  execute::Buffer& target = to.state()->buffer();
-  execute::Buffer& source = from.state()->buffer();
+  const Inside inside(state(), "copy", site);
+  execute::Buffer& target = detail::buffer_of(state(), to, "copy", site);
+  execute::Buffer& source = detail::buffer_of(state(), from, "copy", site);
   check_box(target, to_box, site);
   check_box(source, from_box, site);
   if (target.shape().element_bytes != source.shape().element_bytes) {
@@ -339,23 +339,23 @@ Event Context::copy_boxes(const detail::BufferHandle& to, const Box& to_box, con
                      std::to_string(target.shape().element_bytes) + " bytes");
   }
   if (&target != &source || to_box.intersect(from_box).empty()) {
-    return launch_copy(*state_, target, to_box, source, from_box, site);
+    return launch_copy(state(), target, to_box, source, from_box, site);
   }
   // boxes of one buffer that overlap: the old contents go aside first
-  execute::Buffer& aside = state_->program().create(
+  execute::Buffer& aside = state().program().create(
       {Extents{from_box[0].size(), from_box[1].size(), from_box[2].size()}, source.shape().element_bytes},
       to_string(site));
   const Box whole(aside.shape().extents);
-  launch_copy(*state_, aside, whole, source, from_box, site);
-  Event done = launch_copy(*state_, target, to_box, aside, whole, site);
-  state_->program().destroy(aside, to_string(site));
+  launch_copy(state(), aside, whole, source, from_box, site);
+  Event done = launch_copy(state(), target, to_box, aside, whole, site);
+  state().program().destroy(aside, to_string(site));
   return done;
 }
 
 Event Context::fill_box(const detail::BufferHandle& buffer, const Box& box, const void* value,
                         std::size_t bytes, CallSite site) {
-  const Inside inside(*state_, "fill", site);
-  execute::Buffer& target = buffer.state()->buffer();
+  const Inside inside(state(), "fill", site);
+  execute::Buffer& target = detail::buffer_of(state(), buffer, "fill", site);
   check_box(target, box, site);
   const Axes axes = long_axes(box);
   execute::Launch launch;
@@ -368,7 +368,7 @@ Event Context::fill_box(const detail::BufferHandle& buffer, const Box& box, cons
   launch.closure = std::make_shared<const FillKernel>(
       FillKernel{Side(box, axes), std::vector<char>(first, first + bytes)});
   launch.arguments.add(target, map_of(box, axes), false, true, false);
-  return detail::launch_internal(*state_, launch);
+  return detail::launch_internal(state(), launch);
 }
 
 }  // namespace v0

@@ -10,6 +10,8 @@ namespace nuna::schedule {
 namespace {
 
 using access::Team;
+constexpr Index kLargest = Index{1} << 60;  // leaves room for sums of indices
+
 using Parts = std::array<int, kMaxDims>;
 
 [[noreturn]] void refuse(ErrorCode code, std::string_view what, const std::string& why) {
@@ -38,6 +40,10 @@ void check_shape(const Domain& domain, const Extents& block, std::string_view wh
            "the domain " + to_string(box) + " leaves its frame " + to_string(frame));
   }
   for (int a = 0; a < kMaxDims; ++a) {
+    if (frame[a].begin < -kLargest || frame[a].end > kLargest || block[a] > kLargest) {
+      refuse(ErrorCode::invalid_argument, what,
+             "indices and blocks beyond 2^60 (axis " + std::to_string(a) + ")");
+    }
     if (block[a] < 1)
       refuse(ErrorCode::invalid_argument, what,
              "a block has at least one thread along axis " + std::to_string(a));

@@ -35,6 +35,24 @@ TEST(Buffer, ReleasedTwiceOrUsedAfterwardsIsRefused) {
             ErrorCode::already_released);
 }
 
+TEST(Handles, ThatWereMovedFromAreRefusedByName) {
+  Context context = Context::self();
+  Buffer<int, 1> x(context, {10});
+  context.fill(x, 1);
+  Buffer<int, 1> y = std::move(x);
+  EXPECT_EQ(code_of([&] { context.fill(x, 1); }), ErrorCode::already_released);
+  EXPECT_EQ(code_of([&] { x.host(Access::read); }), ErrorCode::already_released);
+  auto v = y.host(Access::read);
+  const auto moved = std::move(v);
+  v.close();
+  Context other = std::move(context);
+  EXPECT_EQ(code_of([&] { context.wait(); }), ErrorCode::invalid_argument);
+  Context third = Context::self();
+  EXPECT_EQ(code_of([&] { third.fill(y, 1); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { third.fence(y); }), ErrorCode::invalid_argument);
+  y.release();  // before its Context ends
+}
+
 TEST(Buffer, MayBeDestroyedWhileALaunchUsesIt) {
   Context context = Context::self(with_devices(2));
   for (int i = 0; i < 100; ++i) {

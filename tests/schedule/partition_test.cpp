@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "nuna/error.hpp"
@@ -100,6 +101,7 @@ TEST(Cut, RefusesWhatItCannotDo) {
   EXPECT_EQ(refused(Domain({100}).parts(2, 2), {1}, four), ErrorCode::invalid_argument);
   EXPECT_EQ(refused(Domain({3, 9}).parts(4), {1, 1}, four), ErrorCode::too_few_blocks);
   EXPECT_EQ(refused(Domain({3, 9}).along(0), {1, 1}, four), ErrorCode::too_few_blocks);
+  EXPECT_EQ(refused(Domain({std::numeric_limits<Index>::max()}), {4}, four), ErrorCode::invalid_argument);
   EXPECT_EQ(refused(Domain({9}).along(1), {1}, four), ErrorCode::invalid_argument);
   EXPECT_EQ(refused(Domain({9}).parts(4).weights(0, {1, 1}), {1}, four), ErrorCode::invalid_argument);
   EXPECT_EQ(refused(Domain({9}).parts(4).weights(0, {1, 1, -1, 1}), {1}, four), ErrorCode::invalid_argument);

@@ -38,7 +38,7 @@ struct LaunchName {
   CallSite site;
   LaunchName(const char* name, const char* file = __builtin_FILE(),  // NOLINT(google-explicit-constructor)
              int line = __builtin_LINE())
-      : text(name), site{file, line} {}
+      : text(name != nullptr ? name : ""), site{file, line} {}
 };
 
 struct LaunchArgument {
@@ -170,7 +170,7 @@ class NUNA_API Context {
         Closure{std::move(kernel), block, std::make_tuple(detail::Bound<Arguments>::store(arguments)...)});
     request.arguments = buffers;
     request.argument_count = kBuffers;
-    return detail::launch(*state_, request);
+    return detail::launch(state(), request);
   }
 
   /// Copies bytes between any two pointers, each of a buffer (see Buffer::address) or of the host. Buffers' bytes are
@@ -214,7 +214,7 @@ class NUNA_API Context {
   double sum(double value, const char* file = __builtin_FILE(), int line = __builtin_LINE());
   double max(double value, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
-  detail::ContextState& state() const { return *state_; }
+  detail::ContextState& state() const;  ///< throws Error (invalid_argument) when the Context was moved from
   const std::shared_ptr<detail::ContextState>& state_ref() const { return state_; }
 
  private:
