@@ -52,8 +52,9 @@ void release_quietly(const std::shared_ptr<BufferState>& state) noexcept {
   }
   try {
     const Inside inside(context, "releasing a buffer", {});
-    context.views().forget(state->buffer());
-    context.program().destroy(state->buffer(), "its destructor");
+    execute::Buffer& buffer = state->buffer(inside);
+    context.views().forget(buffer);
+    context.program().destroy(buffer, "its destructor");
     state->forget();
     --context.buffers;
   } catch (const std::exception& e) {
@@ -87,35 +88,35 @@ const Extents& BufferHandle::extents() const { return state()->extents; }
 ViewHandle BufferHandle::open(const Box& box, Access access, CallSite site) const {
   ContextState& context = state()->context();
   const Inside inside(context, "opening a host view", site);
-  auto view = context.views().open(state()->buffer(), box, mode_of(access), to_string(site));
+  auto view = context.views().open(state()->buffer(inside), box, mode_of(access), to_string(site));
   return ViewHandle(std::make_shared<ViewState>(state()->context_ref(), std::move(view), site));
 }
 
 ViewHandle BufferHandle::open_bytes(Interval bytes, Access access, CallSite site) const {
   ContextState& context = state()->context();
   const Inside inside(context, "opening a host view", site);
-  auto view = context.views().open_bytes(state()->buffer(), bytes, mode_of(access), to_string(site));
+  auto view = context.views().open_bytes(state()->buffer(inside), bytes, mode_of(access), to_string(site));
   return ViewHandle(std::make_shared<ViewState>(state()->context_ref(), std::move(view), site));
 }
 
 ViewHandle BufferHandle::open_at(int rank, const Box& box, CallSite site) const {
   ContextState& context = state()->context();
   const Inside inside(context, "reading back", site);
-  auto view = context.views().open_at(state()->buffer(), {rank}, box, to_string(site));
+  auto view = context.views().open_at(state()->buffer(inside), {rank}, box, to_string(site));
   return ViewHandle(std::make_shared<ViewState>(state()->context_ref(), std::move(view), site));
 }
 
 ViewHandle BufferHandle::open_local(const Box& box, CallSite site) const {
   ContextState& context = state()->context();
   const Inside inside(context, "opening a local view", site);
-  auto view = context.views().open_local(state()->buffer(), box, to_string(site));
+  auto view = context.views().open_local(state()->buffer(inside), box, to_string(site));
   return ViewHandle(std::make_shared<ViewState>(state()->context_ref(), std::move(view), site));
 }
 
 void* BufferHandle::open_all(CallSite site) const {
   ContextState& context = state()->context();
   const Inside inside(context, "data()", site);
-  execute::Buffer& buffer = state()->buffer();
+  execute::Buffer& buffer = state()->buffer(inside);
   if (!buffer.instances->dense()) {
     throw Error(ErrorCode::unsupported,
                 "data() at " + to_string(site) + ": a buffer of " + to_string(extents()) +
@@ -136,7 +137,8 @@ void BufferHandle::close_all(CallSite site) const {
 }
 
 void* BufferHandle::address() const {
-  const execute::Buffer& buffer = state()->buffer();
+  const Inside inside(state()->context(), "address()", {});
+  const execute::Buffer& buffer = state()->buffer(inside);
   if (!buffer.instances->dense()) {
     throw Error(ErrorCode::unsupported,
                 "a buffer of " + to_string(extents()) +
@@ -148,7 +150,7 @@ void* BufferHandle::address() const {
 std::vector<Box> BufferHandle::local_boxes() const {
   ContextState& context = state()->context();
   const Inside inside(context, "local_boxes", {});
-  const execute::Buffer& buffer = state()->buffer();
+  const execute::Buffer& buffer = state()->buffer(inside);
   std::vector<Box> boxes;
   for (const base::ByteBox& b : buffer.directory->produced_by(context.runtime().rank())) {
     if (b[base::kByteAxis].size() != buffer.shape().element_bytes) continue;  // a broken element
@@ -168,7 +170,7 @@ std::vector<Box> BufferHandle::local_boxes() const {
 void BufferHandle::release(CallSite site) {
   ContextState& context = state()->context();
   const Inside inside(context, "releasing a buffer", site);
-  execute::Buffer& buffer = state()->buffer();
+  execute::Buffer& buffer = state()->buffer(inside);
   context.views().forget(buffer);
   context.program().destroy(buffer, to_string(site));
   state()->forget();

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "base/failure.hpp"
 #include "base/log.hpp"
 #include "cluster/in_process.hpp"
 #include "cluster/local.hpp"
@@ -78,12 +79,8 @@ Context::~Context() {
                 " of its buffers: destroy the buffers first");
   }
   for (const auto& failure : state_->program().executor().drain()) {
-    try {
-      std::rethrow_exception(failure);
-    } catch (const std::exception& e) {
-      base::log(base::LogLevel::error, "context", state_->runtime().rank(),
-                std::string("a failure that no wait() asked for: ") + e.what());
-    }
+    base::log(base::LogLevel::error, "context", state_->runtime().rank(),
+              "a failure that no wait() asked for: " + base::text_of(failure));
     break;
   }
   state_->ended.store(true);
@@ -103,6 +100,10 @@ void Context::in_process(int ranks, const Options& options, const std::function<
   if (ranks < 1 || ranks > kMost) {
     throw Error(ErrorCode::invalid_argument, "an in-process cluster of " + std::to_string(ranks) +
                                                  " ranks: expected 1 to " + std::to_string(kMost));
+  }
+  if (!body) {
+    throw Error(ErrorCode::invalid_argument,
+                "an in-process cluster needs a body: a function for each rank to run");
   }
   const detail::RankConfig config = detail::configure(options, ranks);
   const auto stall = base::Settings::from_environment().seconds("NUNA_STALL", cluster::kDefaultStall);
@@ -125,6 +126,7 @@ ContextState& Context::state() const {
 int Context::rank() const { return state().runtime().rank().value; }
 int Context::ranks() const { return state().runtime().ranks(); }
 int Context::devices() const { return state().runtime().config().devices; }
+bool Context::dry_run() const { return state().runtime().config().dry_run; }
 
 void Context::wait(const char* file, int line) {
   const Inside inside(state(), "wait", {file, line});
@@ -133,7 +135,7 @@ void Context::wait(const char* file, int line) {
 
 void Context::fence_buffer(const detail::BufferHandle& buffer, CallSite site) {
   const Inside inside(state(), "fence", site);
-  execute::Buffer& target = detail::buffer_of(state(), buffer, "fence", site);
+  execute::Buffer& target = detail::buffer_of(state(), buffer, inside);
   state().views().rethrow_kept(target);
   state().program().fence(target);
 }
@@ -178,7 +180,7 @@ Event launch(ContextState& context, const LaunchRequest& request) {
                                                    std::string(launch.site) + ": buffer argument " +
                                                    std::to_string(a) + " belongs to another Context");
     }
-    launch.arguments.add(state.buffer(), *argument.map, argument.reads, argument.writes, argument.may);
+    launch.arguments.add(state.buffer(inside), *argument.map, argument.reads, argument.writes, argument.may);
   }
   return launch_internal(context, launch);
 }

@@ -8,6 +8,7 @@
 namespace nuna::detail {
 
 std::string to_string(CallSite site) {
+  if (*site.file == '\0') return {};
   const char* slash = std::strrchr(site.file, '/');
   return std::string(slash != nullptr ? slash + 1 : site.file) + ":" + std::to_string(site.line);
 }
@@ -18,11 +19,11 @@ std::string_view ContextState::text_of(CallSite site) {
   return text;
 }
 
-Inside::Inside(ContextState& context, const char* what, CallSite site) : context_(context) {
+Inside::Inside(ContextState& context, const char* what, CallSite site)
+    : context_(context), what_(what), site_(site) {
   if (context.ended.load()) {
     throw Error(ErrorCode::invalid_argument,
-                std::string(what) + " at " + to_string(site) +
-                    ": the Context has ended; keep it alive longer than its buffers and views");
+                where() + ": the Context has ended; keep it alive longer than its buffers and views");
   }
   if (context.runtime().ranks() == 1) {
     context.mutex_.lock();
@@ -35,10 +36,15 @@ Inside::Inside(ContextState& context, const char* what, CallSite site) : context
   if (context.busy_.exchange(true)) {
     throw Error(
         ErrorCode::concurrent_use,
-        std::string(what) + " at " + to_string(site) +
+        where() +
             ": another thread is inside this Context of several ranks; call it from one thread at a time");
   }
   context.owner_.store(std::this_thread::get_id());
+}
+
+std::string Inside::where() const {
+  const std::string site = to_string(site_);
+  return site.empty() ? what_ : what_ + (" at " + site);
 }
 
 Inside::~Inside() {
@@ -56,9 +62,10 @@ void Completion::wait() const {
   if (const auto failure = completion_.failure()) std::rethrow_exception(failure);
 }
 
-execute::Buffer& BufferState::buffer() const {
+execute::Buffer& BufferState::buffer(const Inside& inside) const {
   if (buffer_ == nullptr) {
-    throw Error(ErrorCode::already_released, "the buffer was released before: do not use it afterwards");
+    throw Error(ErrorCode::already_released,
+                inside.where() + ": the buffer was released before: do not use it afterwards");
   }
   return *buffer_;
 }
@@ -88,14 +95,12 @@ void ViewState::close() {
   context_->views().close(*view_, to_string(site_));
 }
 
-execute::Buffer& buffer_of(const ContextState& context, const BufferHandle& handle, const char* what,
-                           CallSite site) {
+execute::Buffer& buffer_of(const ContextState& context, const BufferHandle& handle, const Inside& inside) {
   const BufferState& state = *handle.state();
   if (&state.context() != &context) {
-    throw Error(ErrorCode::invalid_argument,
-                std::string(what) + " at " + to_string(site) + ": the buffer belongs to another Context");
+    throw Error(ErrorCode::invalid_argument, inside.where() + ": the buffer belongs to another Context");
   }
-  return state.buffer();
+  return state.buffer(inside);
 }
 
 Event launch_internal(ContextState& context, const execute::Launch& launch) {
@@ -106,26 +111,24 @@ Event launch_internal(ContextState& context, const execute::Launch& launch) {
   return Event(std::make_shared<Completion>(context.program().launch(launch), context.runtime_ref()));
 }
 
-Resolved resolve(ContextState& context, const void* pointer, Index bytes, const char* what) {
-  if (pointer == nullptr) throw Error(ErrorCode::invalid_argument, std::string(what) + " is a null pointer");
+Resolved resolve(ContextState& context, const void* pointer, Index bytes, const std::string& what) {
+  if (pointer == nullptr) throw Error(ErrorCode::invalid_argument, what + " is a null pointer");
   const auto found = address::Window::of_process().find(pointer);
   if (!found) return {};
   if (found->owner != &context.runtime()) {
-    throw Error(ErrorCode::not_nuna_pointer, std::string(what) +
+    throw Error(ErrorCode::not_nuna_pointer, what +
                                                  " belongs to a buffer of another Context or rank: copy "
                                                  "through host memory");
   }
   execute::Buffer* buffer = context.program().find(found->offset);
   if (buffer == nullptr) {
-    throw Error(
-        ErrorCode::not_nuna_pointer,
-        std::string(what) + " lies in Nuna's address range but in no buffer: was the buffer released?");
+    throw Error(ErrorCode::not_nuna_pointer,
+                what + " lies in Nuna's address range but in no buffer: was the buffer released?");
   }
   const Index offset = found->offset - buffer->instances->offset();
-  if (offset + bytes > buffer->shape().bytes()) {
-    throw Error(ErrorCode::out_of_bounds, std::string(what) + ": " + std::to_string(bytes) +
-                                              " bytes from offset " + std::to_string(offset) +
-                                              " leave the buffer of " +
+  if (bytes > buffer->shape().bytes() - offset) {
+    throw Error(ErrorCode::out_of_bounds, what + ": " + std::to_string(bytes) + " bytes from offset " +
+                                              std::to_string(offset) + " leave the buffer of " +
                                               std::to_string(buffer->shape().bytes()) + " bytes");
   }
   return {buffer, offset};

@@ -19,7 +19,7 @@
 
 namespace nuna::detail {
 
-/// "heat.cpp:31".
+/// "heat.cpp:31"; empty where the call site is not known.
 std::string to_string(CallSite site);
 
 class ContextState {
@@ -56,8 +56,13 @@ class Inside {
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
+  /// "copy at heat.cpp:31", for messages.
+  std::string where() const;
+
  private:
   ContextState& context_;
+  const char* what_;
+  CallSite site_;
   bool outermost_ = true;
 };
 
@@ -80,8 +85,8 @@ class BufferState {
 
   ContextState& context() const { return *context_; }
   const std::shared_ptr<ContextState>& context_ref() const { return context_; }
-  /// Throws Error (already_released).
-  execute::Buffer& buffer() const;
+  /// Throws Error (already_released), which names the call.
+  execute::Buffer& buffer(const Inside& inside) const;
   bool released() const { return buffer_ == nullptr; }
   void forget() { buffer_ = nullptr; }
 
@@ -113,8 +118,7 @@ class ViewState {
 };
 
 /// The buffer behind a handle. Throws Error (already_released; invalid_argument when it belongs to another Context).
-execute::Buffer& buffer_of(const ContextState& context, const BufferHandle& handle, const char* what,
-                           CallSite site);
+execute::Buffer& buffer_of(const ContextState& context, const BufferHandle& handle, const Inside& inside);
 
 /// Launches with a function of Nuna's own (copies, fills).
 Event launch_internal(ContextState& context, const execute::Launch& launch);
@@ -124,8 +128,9 @@ struct Resolved {
   execute::Buffer* buffer = nullptr;  ///< null: host memory that is not Nuna's
   Index offset = 0;                   ///< dense byte offset in the buffer
 };
-/// Where a pointer points. Throws Error (not_nuna_pointer) for addresses inside Nuna's window that belong to no buffer
-/// of this Context, and out_of_bounds when `bytes` behind it leave the buffer.
-Resolved resolve(ContextState& context, const void* pointer, Index bytes, const char* what);
+/// Where a pointer points; `what` names the call and the pointer's part in it, for messages. Throws Error
+/// (invalid_argument) for a null pointer, not_nuna_pointer for addresses inside Nuna's window that belong to no buffer of
+/// this Context, and out_of_bounds when `bytes` behind it leave the buffer.
+Resolved resolve(ContextState& context, const void* pointer, Index bytes, const std::string& what);
 
 }  // namespace nuna::detail

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "context_state.hpp"
@@ -204,8 +205,13 @@ Rows rows_of(const Extents& e, Index row_pitch, Index plane_pitch, CallSite site
   r.planes = e.dims == 3 ? e[0] : 1;
   if (r.bytes < 1 || r.rows < 1 || r.planes < 1)
     refuse(site, "the box of " + to_string(e) + " bytes is empty");
+  constexpr Index kMost = Index{1} << 60;  // sums and products below stay numbers
   r.row_pitch = e.dims >= 2 ? row_pitch : r.bytes;
+  if (r.bytes > kMost || r.row_pitch > kMost / r.rows)
+    refuse(site, "the box of " + to_string(e) + " bytes is larger than any memory");
   r.plane_pitch = e.dims == 3 ? plane_pitch : r.rows * r.row_pitch;
+  if (r.plane_pitch > kMost / r.planes)
+    refuse(site, "the box of " + to_string(e) + " bytes is larger than any memory");
   if (r.row_pitch < r.bytes || r.plane_pitch < (r.rows - 1) * r.row_pitch + r.bytes) {
     refuse(site, "rows of " + std::to_string(r.bytes) + " bytes overlap at a pitch of " +
                      std::to_string(r.row_pitch) + " and a plane pitch of " + std::to_string(r.plane_pitch));
@@ -297,8 +303,8 @@ void Context::copy(const Pitched& to, const ConstPitched& from, const Extents& b
   const Inside inside(state(), "copy", site);
   const Rows to_rows = rows_of(bytes, to.row_bytes, to.plane_bytes, site);
   const Rows from_rows = rows_of(bytes, from.row_bytes, from.plane_bytes, site);
-  const Resolved target = resolve(state(), to.pointer, to_rows.span(), "the copy's target");
-  const Resolved source = resolve(state(), from.pointer, from_rows.span(), "the copy's source");
+  const Resolved target = resolve(state(), to.pointer, to_rows.span(), inside.where() + ": the target");
+  const Resolved source = resolve(state(), from.pointer, from_rows.span(), inside.where() + ": the source");
   if (target.buffer == nullptr && source.buffer == nullptr) {
     for (Index p = 0; p < to_rows.planes; ++p) {
       for (Index r = 0; r < to_rows.rows; ++r) {
@@ -324,14 +330,16 @@ void Context::copy(const Pitched& to, const ConstPitched& from, const Extents& b
 
 void Context::copy(void* to, const void* from, std::size_t bytes, const char* file, int line) {
   if (bytes == 0) return;
-  copy(Pitched{to, 0, 0}, ConstPitched{from, 0, 0}, Extents{static_cast<Index>(bytes)}, file, line);
+  const auto most = static_cast<std::size_t>(std::numeric_limits<Index>::max());
+  copy(Pitched{to, 0, 0}, ConstPitched{from, 0, 0}, Extents{static_cast<Index>(std::min(bytes, most))}, file,
+       line);
 }
 
 Event Context::copy_boxes(const detail::BufferHandle& to, const Box& to_box, const detail::BufferHandle& from,
                           const Box& from_box, CallSite site) {
   const Inside inside(state(), "copy", site);
-  execute::Buffer& target = detail::buffer_of(state(), to, "copy", site);
-  execute::Buffer& source = detail::buffer_of(state(), from, "copy", site);
+  execute::Buffer& target = detail::buffer_of(state(), to, inside);
+  execute::Buffer& source = detail::buffer_of(state(), from, inside);
   check_box(target, to_box, site);
   check_box(source, from_box, site);
   if (target.shape().element_bytes != source.shape().element_bytes) {
@@ -355,7 +363,7 @@ Event Context::copy_boxes(const detail::BufferHandle& to, const Box& to_box, con
 Event Context::fill_box(const detail::BufferHandle& buffer, const Box& box, const void* value,
                         std::size_t bytes, CallSite site) {
   const Inside inside(state(), "fill", site);
-  execute::Buffer& target = detail::buffer_of(state(), buffer, "fill", site);
+  execute::Buffer& target = detail::buffer_of(state(), buffer, inside);
   check_box(target, box, site);
   const Axes axes = long_axes(box);
   execute::Launch launch;

@@ -80,4 +80,8 @@ void OutputFiles::require_writable(const std::string& path) {
   ::unlink(t.name.c_str());
 }
 
+void finish_standard_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail_for("standard output", "write", errno);
+}
+
 }  // namespace apps

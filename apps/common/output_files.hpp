@@ -57,4 +57,7 @@ class OutputFiles {
   std::vector<Pending> pending_;
 };
 
+/// Throws nuna::Error(input_output) unless everything that was printed reached standard output. At a program's end.
+void finish_standard_output();
+
 }  // namespace apps

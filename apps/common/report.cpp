@@ -14,6 +14,7 @@ std::string Report::to_line() const {
   line["bytes_by_route"] = bytes_by_route;
   line["verified"] = nullptr;
   if (verified) line["verified"] = *verified;
+  line["dry_run"] = dry_run;
   for (const auto& entry : more.items()) line[entry.key()] = entry.value();
   return line.dump();
 }
@@ -23,6 +24,7 @@ void add_counters(Report& report, nuna::Context& context) {
   const nlohmann::json stats = nlohmann::json::parse(context.stats());
   report.ranks = context.ranks();
   report.devices = context.devices();
+  report.dry_run = context.dry_run();
   report.transfer_share = context.max(stats.value("transfer_share", 0.0));
   report.bytes_by_route = nlohmann::json::object();
   const nlohmann::json routes = stats.value("bytes_by_route", nlohmann::json::object());

@@ -18,13 +18,14 @@ struct Report {
   double transfer_share = 0.0;  ///< of that time, spent in transfers: the largest of all ranks
   nlohmann::json bytes_by_route = nlohmann::json::object();  ///< summed over the ranks
   std::optional<bool> verified;                              ///< unset: nobody checked
-  nlohmann::json more = nlohmann::json::object();            ///< the program's own keys
+  bool dry_run = false;                            ///< nothing was computed: the figures mean nothing
+  nlohmann::json more = nlohmann::json::object();  ///< the program's own keys
 
   /// One line, without the newline; the shared keys come first.
   std::string to_line() const;
 };
 
-/// Fills ranks, devices, transfer_share and bytes_by_route from the Context's counters. Replicated.
+/// Fills ranks, devices, dry_run, transfer_share and bytes_by_route from the Context's counters. Replicated.
 void add_counters(Report& report, nuna::Context& context);
 
 }  // namespace apps

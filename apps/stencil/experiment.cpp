@@ -12,6 +12,7 @@ namespace stencil {
 namespace {
 
 constexpr std::int64_t kMostSteps = 100'000'000;
+constexpr double kLowest_hz = 1e-6;
 
 [[noreturn]] void refuse(const std::string& text) {
   throw nuna::Error(nuna::ErrorCode::invalid_argument, text);
@@ -29,11 +30,13 @@ std::int64_t chosen_point(std::optional<std::int64_t> chosen, std::int64_t other
          std::to_string(points - 1));
 }
 
-std::string milliseconds(double seconds) {
+std::string number(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.6g ms", seconds * 1e3);
+  std::snprintf(text, sizeof text, "%.6g", value);
   return text;
 }
+
+std::string milliseconds(double seconds) { return number(seconds * 1e3) + " ms"; }
 
 void choose_time(Experiment& e, const VelocityModel& model, const Choices& choices) {
   e.largest_stable_step_s = largest_stable_step_s(model.spacing_m, double(model.fastest_m_s()));
@@ -51,6 +54,12 @@ void choose_time(Experiment& e, const VelocityModel& model, const Choices& choic
   }
   e.frequency_hz = choices.frequency_hz.value_or(double(model.slowest_m_s()) / (10.0 * model.spacing_m));
   require_positive(e.frequency_hz, "the frequency");
+  const double nyquist = 0.5 / e.step_s;
+  if (e.frequency_hz < kLowest_hz || e.frequency_hz > nyquist) {
+    refuse("a source of " + number(e.frequency_hz) + " Hz is not one that steps of " +
+           milliseconds(e.step_s) + " can show; use " + number(kLowest_hz) + " to " + number(nyquist) +
+           " Hz");
+  }
   e.source_delay_s = ricker_delay_s(e.frequency_hz);
   e.signal = ricker_samples(e.frequency_hz, e.step_s, e.steps);
 }

@@ -3,11 +3,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <new>
 #include <optional>
 
+#include "common/output_files.hpp"
 #include "common/progress.hpp"
 #include "common/report.hpp"
 #include "nuna/nuna.hpp"
@@ -27,11 +27,6 @@ struct Outcome {
   apps::Report report;
   std::optional<Fields> fields;
 };
-
-bool is_dry_run() {
-  const char* value = std::getenv("NUNA_DRY_RUN");
-  return value != nullptr && std::strcmp(value, "") != 0 && std::strcmp(value, "0") != 0;
-}
 
 void describe(const stencil::VelocityModel& model, const Experiment& e) {
   std::printf("model       %lld x %lld x %lld points (x, y, z), %g m apart, %g to %g m/s%s\n",
@@ -100,11 +95,12 @@ void finish_report(apps::Report& report, const Experiment& e) {
 void print_result(const apps::Report& report) {
   std::printf(
       "result      %.3g s on %d rank%s of %d device%s, %.3g million points a second, %.3g %% of it "
-      "transfers%s\n",
+      "transfers%s%s\n",
       report.seconds, report.ranks, report.ranks == 1 ? "" : "s", report.devices,
       report.devices == 1 ? "" : "s", report.more["points_per_second"].get<double>() * 1e-6,
       report.transfer_share * 100.0,
-      !report.verified ? "" : (*report.verified ? "; verified" : "; NOT equal to the serial reference"));
+      !report.verified ? "" : (*report.verified ? "; verified" : "; NOT equal to the serial reference"),
+      report.dry_run ? "; a dry run: nothing was computed" : "");
 }
 
 int run(int argc, char** argv) {
@@ -113,21 +109,21 @@ int run(int argc, char** argv) {
   if (!options) return exit_code;
   const stencil::VelocityModel model = make_model(*options);
   const Experiment experiment = make_experiment(model, options->choices);
-  const bool dry = is_dry_run();
-  const bool writes = !options->output.empty() && !dry;
-  if (writes) stencil::require_output(options->output);
+  if (!options->output.empty()) stencil::require_output(options->output);
 
   Outcome outcome = run_everywhere(*options, model, experiment, argc, argv);
   if (!outcome.first_rank) return EXIT_SUCCESS;
   finish_report(outcome.report, experiment);
+  const bool dry = outcome.report.dry_run;
   if (options->verify && !dry) outcome.report.verified = verify(experiment, *outcome.fields);
   print_result(outcome.report);
-  if (writes) {
+  if (!options->output.empty() && !dry) {
     for (const std::string& name : write_output(options->output, model, experiment, *outcome.fields)) {
       std::printf("written     %s\n", name.c_str());
     }
   }
   if (options->json) std::printf("%s\n", outcome.report.to_line().c_str());
+  apps::finish_standard_output();
   return outcome.report.verified.value_or(true) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -1,7 +1,7 @@
 #include "stencil/options.hpp"
 
 #include <CLI/CLI.hpp>
-#include <map>
+#include <cstdio>
 
 #include "nuna/error.hpp"
 
@@ -64,10 +64,10 @@ void add_run(CLI::App& app, Options& o, bool& no_output) {
   const std::string group = "Run";
   app.add_option("--devices", o.devices, "Devices of each rank (default: NUNA_DEVICES, or 1)")
       ->group(group)
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::PositiveNumber);
   app.add_option("--ranks", o.ranks, "Ranks inside this process (default: MPI's, or 1)")
       ->group(group)
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::PositiveNumber);
   app.add_option("--output", o.output, "How the names of the output files begin, with a path")
       ->group(group)
       ->capture_default_str();
@@ -117,10 +117,13 @@ std::optional<Options> parse_options(int argc, const char* const* argv, int& exi
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    exit_code = app.exit(e) == 0 ? 0 : kUsageError;
+    exit_code = e.get_exit_code() == 0 ? app.exit(e) : kUsageError;
+    if (exit_code != 0) std::fprintf(stderr, "stencil: %s; --help lists the options\n", e.what());
     return std::nullopt;
   }
   apply(words, options);
+  if (options.output.empty())
+    refuse("--output is empty; name how the files begin, or write none by --no-output");
   if (no_output) options.output.clear();
   return options;
 }

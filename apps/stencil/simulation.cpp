@@ -71,7 +71,9 @@ class Simulation {
     if (parts <= e.nx) return parts;
     throw nuna::Error(nuna::ErrorCode::too_few_blocks,
                       "the model has " + std::to_string(e.nx) + " planes along x, too few for " +
-                          std::to_string(parts) + " devices; use fewer devices or ranks, or a larger model");
+                          std::to_string(parts) + " parts (" + std::to_string(context.ranks()) +
+                          " ranks of " + std::to_string(context.devices()) +
+                          " devices); use fewer ranks or devices, or a larger model");
   }
 
   Box model() const { return {{kRadius, kRadius + e_.nx}, {0, e_.ny}, {kRadius, kRadius + e_.nz}}; }

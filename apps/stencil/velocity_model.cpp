@@ -19,6 +19,8 @@ namespace {
 constexpr std::int64_t kLongestAxis = 1'000'000;
 constexpr std::int64_t kLeastAlongY = 5;  // a stencil of radius 4 is mirrored once at most
 constexpr std::int64_t kMostPoints = std::int64_t{1} << 40;
+constexpr double kLeastSpacing_m = 1e-6;
+constexpr double kMostSpacing_m = 1e6;
 
 [[noreturn]] void refuse(const std::string& text) {
   throw nuna::Error(nuna::ErrorCode::invalid_argument, text);
@@ -31,8 +33,10 @@ std::string number(double value) {
 }
 
 VelocityModel empty_model(const Shape& shape, double spacing_m, std::int64_t extrude) {
-  if (!std::isfinite(spacing_m) || spacing_m <= 0.0)
-    refuse("the spacing must be above 0 m, not " + number(spacing_m));
+  if (!(spacing_m >= kLeastSpacing_m && spacing_m <= kMostSpacing_m)) {
+    refuse("the spacing must be from " + number(kLeastSpacing_m) + " to " + number(kMostSpacing_m) +
+           " m, not " + number(spacing_m));
+  }
   VelocityModel model;
   model.nx = shape.x;
   model.ny = shape.two_dimensional() ? extrude : shape.y;

@@ -1,5 +1,7 @@
 #include "access/declared.hpp"
 
+#include <absl/numeric/int128.h>
+
 #include <algorithm>
 #include <string>
 
@@ -8,8 +10,17 @@
 namespace nuna::access {
 namespace {
 
+// Larger numbers in a rule are a mistake, and smaller ones stay numbers when threads are multiplied and halos added.
+constexpr Index kMost = Index{1} << 60;
+
+// Without the halo; what leaves +-kMost leaves every buffer and is cut there.
 Interval core(const AxisRule& rule, Interval threads) {
-  return {threads.begin * rule.tile + rule.offset, (threads.end - 1) * rule.tile + rule.offset + rule.tile};
+  const absl::int128 tile = rule.tile;
+  const auto clamped = [](absl::int128 at) {
+    return static_cast<Index>(std::clamp<absl::int128>(at, -kMost, kMost));
+  };
+  return {clamped(threads.begin * tile + rule.offset),
+          clamped((threads.end - 1) * tile + rule.offset + tile)};
 }
 
 [[noreturn]] void refuse(ErrorCode code, std::string_view what, const std::string& why) {
@@ -56,6 +67,10 @@ void check_inside(const AccessMap& map, const base::Shape& shape, const Box& dom
     if (rule.tile < 1 || rule.before < 0 || rule.after < 0) {
       refuse(ErrorCode::invalid_argument, what,
              "a tile is at least 1 and a halo at least 0 (axis " + std::to_string(b) + ")");
+    }
+    if (std::max({rule.tile, rule.before, rule.after, rule.offset}) > kMost || rule.offset < -kMost) {
+      refuse(ErrorCode::invalid_argument, what,
+             "a tile, halo or offset beyond 2^60 (axis " + std::to_string(b) + ")");
     }
     const Interval c = rule.from == AxisRule::kFixed ? Interval{rule.offset, rule.offset + rule.tile}
                                                      : core(rule, domain[rule.from]);

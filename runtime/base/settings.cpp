@@ -29,7 +29,7 @@ constexpr std::array kKnown = {
     SettingInfo{"NUNA_MEMORY_LIMIT", "a size: \"16 GiB\"",
                 "memory of each device that a rank may use (the machine's, or its cgroup's)"},
     SettingInfo{"NUNA_POISON", "1 or 0", "fill fresh and stale memory with NaN bytes (0)"},
-    SettingInfo{"NUNA_STALL", "a time: \"5 s\"", "silence of a peer that counts as a stall (5 s)"},
+    SettingInfo{"NUNA_STALL", "a time above 0: \"5 s\"", "silence of a peer that counts as a stall (5 s)"},
     SettingInfo{"NUNA_THREADS", "a whole number from 1",
                 "worker threads of each host device (the allowed cores divided by the devices)"},
     SettingInfo{"NUNA_TRACE", "a file's path", "write a trace that opens in Perfetto (none)"},
@@ -42,6 +42,12 @@ bool is_known(std::string_view name) {
 [[noreturn]] void refuse(std::string_view name, std::string_view value, std::string_view expected) {
   throw Error(ErrorCode::bad_setting,
               std::string(name) + " is \"" + std::string(value) + "\": expected " + std::string(expected));
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlank);
+  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
 // Levenshtein's distance, by the usual two-row recurrence.
@@ -94,8 +100,9 @@ bool Settings::has(std::string_view name) const { return find(name) != nullptr; 
 bool Settings::boolean(std::string_view name, bool fallback) const {
   const std::string* value = find(name);
   if (value == nullptr) return fallback;
-  if (*value == "1" || *value == "on" || *value == "yes" || *value == "true") return true;
-  if (*value == "0" || *value == "off" || *value == "no" || *value == "false") return false;
+  const std::string_view word = trimmed(*value);
+  if (word == "1" || word == "on" || word == "yes" || word == "true") return true;
+  if (word == "0" || word == "off" || word == "no" || word == "false") return false;
   refuse(name, *value, "1, on, yes or true, or 0, off, no or false");
 }
 
@@ -104,8 +111,9 @@ std::int64_t Settings::integer(std::string_view name, std::int64_t fallback, std
   const std::string* value = find(name);
   if (value == nullptr) return fallback;
   std::int64_t number = 0;
-  const char* end = value->data() + value->size();
-  const auto parsed = std::from_chars(value->data(), end, number);
+  const std::string_view word = trimmed(*value);
+  const char* end = word.data() + word.size();
+  const auto parsed = std::from_chars(word.data(), end, number);
   if (parsed.ec != std::errc() || parsed.ptr != end || number < least || number > most) {
     refuse(name, *value, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
   }
@@ -126,12 +134,14 @@ std::chrono::nanoseconds Settings::seconds(std::string_view name, std::chrono::n
   const std::string* value = find(name);
   if (value == nullptr) return fallback;
   const bool bare = value->find_first_not_of("0123456789. \t") == std::string::npos;
+  std::chrono::nanoseconds time{0};
   try {
-    return std::chrono::nanoseconds(parse_picoseconds(bare ? *value + " s" : *value) /
+    time = std::chrono::nanoseconds(parse_picoseconds(bare ? *value + " s" : *value) /
                                     kPicosecondsPerNanosecond);
-  } catch (const Error&) {
-    refuse(name, *value, "seconds, or a time such as \"500 ms\"");
+  } catch (const Error&) {  // refused below
   }
+  if (time.count() > 0) return time;
+  refuse(name, *value, "seconds above 0, or a time such as \"500 ms\"");
 }
 
 std::string Settings::text(std::string_view name, std::string_view fallback) const {

@@ -2,8 +2,8 @@
 // The NUNA_* environment variables: one list of what exists, one typed way to read them.
 //
 // A Settings is a snapshot: reading it is thread-safe, later changes of the environment do not reach it. A
-// variable that is unset or empty gives the fallback. A value without meaning is nuna::Error (bad_setting)
-// that names the variable, the value and what is accepted. Reading a name that known_settings() lacks is a
+// variable that is unset or empty gives the fallback; blanks around a number or a word do not count. A value without
+// meaning is nuna::Error (bad_setting) that names the variable, the value and what is accepted. Reading a name that known_settings() lacks is a
 // broken invariant: every variable is listed there, so that a user's misspelling can be told from a real one.
 
 #include <chrono>
@@ -43,7 +43,7 @@ class Settings {
                        std::int64_t most) const;
   /// A size as in base/units.hpp: "16 GiB".
   std::int64_t bytes(std::string_view name, std::int64_t fallback_bytes) const;
-  /// A time as in base/units.hpp; a number without a unit is seconds.
+  /// A time above 0 as in base/units.hpp; a number without a unit is seconds.
   std::chrono::nanoseconds seconds(std::string_view name, std::chrono::nanoseconds fallback) const;
   std::string text(std::string_view name, std::string_view fallback) const;
 

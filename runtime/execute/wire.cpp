@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/failure.hpp"
 #include "base/log.hpp"
 #include "nuna/error.hpp"
 
@@ -12,16 +13,6 @@ using base::RankId;
 using base::Ticket;
 
 namespace {
-
-std::string text_of(const std::exception_ptr& failure) {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::exception& e) {
-    return e.what();
-  } catch (...) {
-    return "an unknown exception";
-  }
-}
 
 constexpr std::chrono::milliseconds kLifeSign{200};
 
@@ -149,7 +140,7 @@ bool Wire::step_send() {
   for (const Ticket& t : out->after) {
     if (!failure) failure = t.failure();
   }
-  if (failure) out->envelope.failure = text_of(failure);
+  if (failure) out->envelope.failure = base::text_of(failure);
   try {
     const trace::Span span(recorder_, send_track_, out->envelope.call, trace::Category::send,
                            {.bytes = static_cast<std::int64_t>(out->packet->size()),

@@ -47,6 +47,22 @@ TEST(DeclaredAccess, MayLeaveTheBufferWithItsHaloOnly) {
   EXPECT_EQ(refused(fixed(Box{{0, 11}, {0, 1}}), all), ErrorCode::out_of_bounds);
   EXPECT_EQ(refused(permuted(2, 0), all), ErrorCode::invalid_argument);
   EXPECT_EQ(refused(halo(-1), all), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused(tiles(0), all), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused(rows(5), all), ErrorCode::invalid_argument);
+}
+
+TEST(DeclaredAccess, WithNumbersThatWouldOverflowIsRefused) {
+  constexpr Index kMost = std::numeric_limits<Index>::max();
+  const Box all{{0, 10}, {0, 20}};
+  for (const Index large : {kMost, Index{1} << 60, Index{1} << 59}) {
+    EXPECT_EQ(refused(tiles(large), all),
+              large == kMost ? ErrorCode::invalid_argument : ErrorCode::out_of_bounds);
+  }
+  EXPECT_EQ(refused(one_to_one().shifted({kMost, 0}), all), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused(one_to_one().shifted({-kMost - 1, 0}), all), ErrorCode::invalid_argument);
+  EXPECT_EQ(refused(halo(kMost), all), ErrorCode::invalid_argument);
+  EXPECT_NO_THROW(check_inside(halo(Index{1} << 60), kShape, all, "launch"));
+  EXPECT_EQ(touched_box(halo(Index{1} << 60), kShape, all), kShape.whole());
 }
 
 TEST(DeclaredAccess, OfAFunctionOutsideTheBufferIsRefused) {

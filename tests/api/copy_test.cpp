@@ -10,6 +10,8 @@
 namespace nuna::test {
 namespace {
 
+using ::testing::HasSubstr;
+
 std::vector<int> iota(std::size_t n) {
   std::vector<int> v(n);
   std::iota(v.begin(), v.end(), 0);
@@ -133,7 +135,18 @@ TEST(Copy, RefusesWhatIsNoBuffersMemory) {
   std::vector<int> host(1000);
   EXPECT_EQ(code_of([&] { context.copy(host.data(), a.address() + 8, 12); }), ErrorCode::out_of_bounds);
   EXPECT_EQ(code_of([&] { context.copy(host.data(), foreign.address(), 40); }), ErrorCode::not_nuna_pointer);
-  EXPECT_EQ(code_of([&] { context.copy(host.data(), nullptr, 40); }), ErrorCode::invalid_argument);
+  std::string text;
+  EXPECT_EQ(code_of([&] { context.copy(host.data(), nullptr, 40); }, &text), ErrorCode::invalid_argument);
+  EXPECT_THAT(text, HasSubstr("copy at copy_test.cpp:"));
+  EXPECT_EQ(code_of([&] { context.copy(host.data(), a.address(), ~std::size_t{0}); }, &text),
+            ErrorCode::invalid_argument);
+  EXPECT_THAT(text, HasSubstr("larger than any memory"));
+  const Pitched far{a.address(), Index{1} << 40, Index{1} << 62};
+  EXPECT_EQ(code_of([&] {
+              context.copy(far, ConstPitched{far.pointer, far.row_bytes, far.plane_bytes},
+                           {Index{1} << 20, Index{1} << 30, 4});
+            }),
+            ErrorCode::invalid_argument);
   const int* gone = nullptr;
   {
     Buffer<int, 1> b(context, {1 << 20});

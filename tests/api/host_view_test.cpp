@@ -30,7 +30,9 @@ TEST(Buffer, ReleasedTwiceOrUsedAfterwardsIsRefused) {
   Buffer<int, 1> x(context, {10});
   x.release();
   EXPECT_EQ(code_of([&] { x.release(); }), ErrorCode::already_released);
-  EXPECT_EQ(code_of([&] { x.host(Access::read); }), ErrorCode::already_released);
+  std::string text;
+  EXPECT_EQ(code_of([&] { x.host(Access::read); }, &text), ErrorCode::already_released);
+  EXPECT_THAT(text, HasSubstr("host_view_test.cpp:"));
   EXPECT_EQ(code_of([&] { context.launch("set", {10}, block(1), SetIndex{}, write(x)); }),
             ErrorCode::already_released);
 }

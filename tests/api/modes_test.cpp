@@ -133,6 +133,7 @@ TEST(Options, OutOfRangeAreRefused) {
   EXPECT_EQ(code_of([] { Context::self(with_devices(1000)); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([] { Context::self(with_devices(-1)); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([] { Context::in_process(0, {}, [](Context&) {}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([] { Context::in_process(2, {}, nullptr); }), ErrorCode::invalid_argument);
 }
 
 }  // namespace

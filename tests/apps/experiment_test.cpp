@@ -72,6 +72,11 @@ TEST(Experiment, RefusesNumbersThatMakeNoSense) {
     choices.duration_s = wrong;
     EXPECT_THAT(refusal(small_model(), choices), HasSubstr("time"));
   }
+  for (const double wrong : {1e-7, 1e300}) {
+    Choices choices;
+    choices.frequency_hz = wrong;
+    EXPECT_THAT(refusal(small_model(), choices), HasSubstr("1e-06 to "));
+  }
   Choices choices;
   choices.steps = 0;
   EXPECT_THAT(refusal(small_model(), choices), HasSubstr("steps"));

@@ -10,7 +10,9 @@
 namespace stencil {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 Options parsed(std::vector<const char*> words) {
   words.insert(words.begin(), "stencil");
@@ -76,11 +78,14 @@ TEST(StencilOptions, EndTheRunForHelpAndForMistakes) {
   const char* mistake[] = {"stencil", "--devices", "0"};
   testing::internal::CaptureStderr();
   EXPECT_FALSE(parse_options(3, mistake, exit_code));
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("--devices"));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), AllOf(StartsWith("stencil: "), HasSubstr("--devices")));
   EXPECT_EQ(exit_code, 2);
 }
 
-TEST(StencilOptions, NoOutputMeansNoFiles) { EXPECT_TRUE(parsed({"--no-output"}).output.empty()); }
+TEST(StencilOptions, NoOutputMeansNoFiles) {
+  EXPECT_TRUE(parsed({"--no-output"}).output.empty());
+  EXPECT_THAT(refusal({"--output", ""}), HasSubstr("--no-output"));
+}
 
 }  // namespace
 }  // namespace stencil

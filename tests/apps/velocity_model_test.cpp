@@ -125,6 +125,7 @@ TEST(VelocityModel, NeedsFivePointsAlongYAndASpacing) {
   expect_refusal(ErrorCode::invalid_argument, "spacing", [] { layered_velocity({10, 10, 0}, 0, 9); });
   expect_refusal(ErrorCode::invalid_argument, "spacing",
                  [] { layered_velocity({10, 10, 0}, std::numeric_limits<double>::quiet_NaN(), 9); });
+  expect_refusal(ErrorCode::invalid_argument, "spacing", [] { layered_velocity({10, 10, 0}, 1e300, 9); });
   expect_refusal(ErrorCode::invalid_argument, "2^40",
                  [] { layered_velocity({999999, 999999, 999999}, 10, 9); });
 }

@@ -57,7 +57,7 @@ TEST(Settings, IntegersKeepTheirRange) {
   };
   EXPECT_EQ(read("-3"), -3);
   EXPECT_EQ(read("4096"), 4096);
-  for (const char* bad : {"-4", "4097", "many", "1.5", "12x", " 1", "99999999999999999999"}) {
+  for (const char* bad : {"-4", "4097", "many", "1.5", "12x", " ", "1 2", "99999999999999999999"}) {
     EXPECT_EQ(refusal([&] { read(bad); }),
               "NUNA_AHEAD is \"" + std::string(bad) + "\": expected a whole number from -3 to 4096");
   }
@@ -75,8 +75,9 @@ TEST(Settings, TimesAreSecondsUnlessTheySayOtherwise) {
   EXPECT_EQ(read(" 0.25 "), 250ms);
   EXPECT_EQ(read("500 ms"), 500ms);
   EXPECT_EQ(read("2min"), 120s);
-  for (const char* bad : {"-1", "soon", "5 parsecs", " ", "."}) {
-    EXPECT_THAT(refusal([&] { read(bad); }), HasSubstr("\": expected seconds, or a time such as \"500 ms\""))
+  for (const char* bad : {"-1", "0", "0 s", "soon", "5 parsecs", " ", "."}) {
+    EXPECT_THAT(refusal([&] { read(bad); }),
+                HasSubstr("\": expected seconds above 0, or a time such as \"500 ms\""))
         << bad;
   }
 }

@@ -51,6 +51,10 @@ refused 'unstable' --shape 40x40 --dt 100
 refused 'use at most' --shape 40x40 --dt 100
 refused 'is no shape' --shape 40by40
 refused 'is no shape' --shape 0x40
+refused 'the spacing must be' --shape 40x40 --spacing 1e300
+refused '1e-06 to' --shape 40x40 --frequency 1e300
+refused '1 to 63' --shape 400x40 --devices 100
+refused '1 to 1024' --shape 40x40 --ranks 4000
 refused 'at least 5' --shape 40x40 --extrude 4
 refused 'planes along x' --shape 3x40 --devices 4
 refused 'planes along x' --shape 3x40 --devices 2 --ranks 2

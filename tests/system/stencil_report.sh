@@ -14,7 +14,7 @@ failed() { echo "FAILED: $*"; status=1; }
 tail -n 1 stdout | python3 -c '
 import json, sys
 report = json.loads(sys.stdin.readline())
-wanted = {"app": "stencil", "ranks": 2, "devices": 2, "verified": None, "points": 101 * 9 * 61, "steps": 50}
+wanted = {"app": "stencil", "ranks": 2, "devices": 2, "verified": None, "dry_run": False, "points": 101 * 9 * 61, "steps": 50}
 for key, value in wanted.items():
     assert report[key] == value, (key, report[key])
 assert report["seconds"] > 0 and report["points_per_second"] > 0, report
@@ -29,8 +29,14 @@ for file in wavefield.png seismogram.png; do
 done
 rm -f stencil_*
 
+if [ -w /dev/full ]; then
+  "$stencil" --shape 41x41 --steps 2 --no-output > /dev/full 2> stderr && failed "a full standard output was not noticed"
+  grep -q '^stencil: cannot write .standard output' stderr || { cat stderr; failed "the full standard output is not named"; }
+fi
+
 NUNA_DRY_RUN=1 "$stencil" --devices 2 --shape 101x61 --steps 2 --verify --json > stdout 2> stderr || failed "the dry run"
-tail -n 1 stdout | grep -q '"verified":null' || failed "a dry run claims to know"
+tail -n 1 stdout | grep -q '"verified":null,"dry_run":true' || failed "a dry run claims to know"
+grep -q 'nothing was computed' stdout || failed "a dry run does not say that it is one"
 ls stencil_* > /dev/null 2>&1 && failed "a dry run wrote files"
 
 "$stencil" --help > stdout || failed "--help"

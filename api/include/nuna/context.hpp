@@ -147,7 +147,8 @@ class NUNA_API Context {
 
   int rank() const;
   int ranks() const;
-  int devices() const;  ///< of this rank
+  int devices() const;   ///< of this rank
+  bool dry_run() const;  ///< plans are printed, nothing is computed (Options::dry_run, NUNA_DRY_RUN)
 
   /// Runs `kernel` for every thread of `domain`, split over all devices of all ranks. Arguments are buffers with
   /// their declared access (read, write, read_write, may_write) and plain trivially copyable values, in the order

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/failure.hpp"
 #include "device/host/operation_ring.hpp"
 #include "device/host/place_memory.hpp"
 #include "device/host/region_bytes.hpp"
@@ -40,16 +41,6 @@ std::chrono::nanoseconds spin_time(const HostDeviceConfig& config) {
   const bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
   const int cores = known ? CPU_COUNT(&allowed) : static_cast<int>(std::thread::hardware_concurrency());
   return config.threads < cores ? std::chrono::microseconds(20) : std::chrono::nanoseconds(0);
-}
-
-std::string text_of(const std::exception_ptr& failure) {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::exception& e) {
-    return e.what();
-  } catch (...) {
-    return "it threw something that is no std::exception";
-  }
 }
 
 class HostDevice final : public Device {
@@ -211,9 +202,9 @@ class HostDevice final : public Device {
                 [&](int part) { call.run(call.closure.get(), split.part(part), call.views.data()); });
       return nullptr;
     } catch (...) {
-      return std::make_exception_ptr(
-          Error(ErrorCode::kernel_failed, "kernel '" + std::string(call.name) + "' failed on device " +
-                                              properties_.name + ": " + text_of(std::current_exception())));
+      return std::make_exception_ptr(Error(
+          ErrorCode::kernel_failed, "kernel '" + std::string(call.name) + "' failed on device " +
+                                        properties_.name + ": " + base::text_of(std::current_exception())));
     }
   }
 
