@@ -1,8 +1,10 @@
 #include "nuna/context.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "base/check.hpp"
 #include "base/failure.hpp"
@@ -51,11 +53,15 @@ double fold(Context& context, double value, bool largest, const char* what, Call
   const auto envelope = state.program().count_call(what, to_string(site), largest ? 1 : 0);
   std::vector<std::byte> bytes(sizeof value);
   std::memcpy(bytes.data(), &value, sizeof value);
-  double folded = largest ? value : 0;
+  double folded = largest ? -std::numeric_limits<double>::infinity() : 0;
   for (const auto& each : state.program().communicator().allgather(envelope, bytes)) {
     double v = 0;
     std::memcpy(&v, each.data(), std::min(each.size(), sizeof v));
-    folded = largest ? std::max(folded, v) : folded + v;
+    if (!largest) {
+      folded += v;
+    } else if (v > folded || std::isnan(v)) {  // once NaN, always NaN
+      folded = v;
+    }
   }
   return folded;
 }
@@ -84,6 +90,7 @@ Context::~Context() {
     break;
   }
   state_->ended.store(true);
+  state_->runtime().leave();  // Events may keep the rest alive for long
 }
 
 Context Context::world(int argc, char** argv, Options options) {
@@ -131,6 +138,7 @@ bool Context::dry_run() const { return state().runtime().config().dry_run; }
 void Context::wait(const char* file, int line) {
   const Inside inside(state(), "wait", {file, line});
   state().program().wait();
+  state().views().rethrow_kept();
 }
 
 void Context::fence_buffer(const detail::BufferHandle& buffer, CallSite site) {

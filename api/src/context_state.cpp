@@ -74,23 +74,22 @@ ViewState::ViewState(std::shared_ptr<ContextState> context, std::shared_ptr<adsm
                      CallSite site)
     : context_(std::move(context)), view_(std::move(view)), site_(site) {
   box_ = Box{Interval{0, 0}};
-  if (view_ == nullptr) return;
+  if (view_->elsewhere) return;
   instance_ = context_->views().instance(*view_);
   box_ = view_->bytes ? Box{*view_->bytes} : view_->elements;
 }
 
 ViewState::~ViewState() {
-  if (view_ == nullptr || !view_->open || context_->ended.load()) return;
+  if (context_->ended.load()) return;
   try {
     const Inside inside(*context_, "closing a host view", site_);
-    context_->views().close_quietly(*view_, to_string(site_));
+    if (view_->open) context_->views().close_quietly(*view_, to_string(site_));
   } catch (const Error& e) {  // another thread is inside: the bytes are not made the newest
     base::panic(e.what());
   }
 }
 
 void ViewState::close() {
-  if (view_ == nullptr) return;
   const Inside inside(*context_, "closing a host view", site_);
   context_->views().close(*view_, to_string(site_));
 }
@@ -114,7 +113,12 @@ Event launch_internal(ContextState& context, const execute::Launch& launch) {
 Resolved resolve(ContextState& context, const void* pointer, Index bytes, const std::string& what) {
   if (pointer == nullptr) throw Error(ErrorCode::invalid_argument, what + " is a null pointer");
   const auto found = address::Window::of_process().find(pointer);
-  if (!found) return {};
+  if (!found) {
+    if (bytes < 2 || !address::Window::of_process().find(static_cast<const char*>(pointer) + bytes - 1))
+      return {};
+    throw Error(ErrorCode::not_nuna_pointer,
+                what + " begins before Nuna's address range and ends inside it: no buffer lies there");
+  }
   if (found->owner != &context.runtime()) {
     throw Error(ErrorCode::not_nuna_pointer, what +
                                                  " belongs to a buffer of another Context or rank: copy "

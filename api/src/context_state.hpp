@@ -111,7 +111,7 @@ class ViewState {
 
  private:
   std::shared_ptr<ContextState> context_;
-  std::shared_ptr<adsm::HostView> view_;  // null: a view of another rank's
+  std::shared_ptr<adsm::HostView> view_;
   CallSite site_;
   InstanceView instance_;
   Box box_;

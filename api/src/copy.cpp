@@ -149,10 +149,6 @@ Event launch_copy(ContextState& context, execute::Buffer& to, const Box& to_box,
                   const Box& from_box, CallSite site) {
   const Axes to_axes = long_axes(to_box);
   const Axes from_axes = long_axes(from_box);
-  if (to_axes.count != from_axes.count || to_axes.size != from_axes.size) {
-    refuse(site,
-           "from a box " + to_string(from_box) + " to a box " + to_string(to_box) + ": their sizes differ");
-  }
   execute::Launch launch;
   const std::string where = to_string(site);
   launch.name = "copy";
@@ -167,14 +163,15 @@ Event launch_copy(ContextState& context, execute::Buffer& to, const Box& to_box,
   return detail::launch_internal(context, launch);
 }
 
-void check_box(const execute::Buffer& buffer, const Box& box, CallSite site) {
+void check_box(const execute::Buffer& buffer, const Box& box, const Inside& inside) {
   const Extents& extents = buffer.shape().extents;
   if (box.dims != extents.dims || box.empty()) {
-    refuse(site, "the box " + to_string(box) + " of a buffer of " + to_string(extents) +
-                     " is empty or has other axes");
+    throw Error(ErrorCode::invalid_argument, inside.where() + ": the box " + to_string(box) +
+                                                 " of a buffer of " + to_string(extents) +
+                                                 " is empty or has other axes");
   }
   if (!Box(extents).contains(box)) {
-    throw Error(ErrorCode::out_of_bounds, "copy at " + to_string(site) + ": the box " + to_string(box) +
+    throw Error(ErrorCode::out_of_bounds, inside.where() + ": the box " + to_string(box) +
                                               " leaves the buffer of " + to_string(extents));
   }
 }
@@ -222,26 +219,20 @@ Rows rows_of(const Extents& e, Index row_pitch, Index plane_pitch, CallSite site
 // The box of elements that pitched rows form in a buffer, if they form one.
 std::optional<Box> box_of(const execute::Buffer& buffer, Index offset, const Rows& r) {
   const base::Shape& shape = buffer.shape();
-  const Index element = shape.element_bytes;
-  const int dims = shape.extents.dims;
-  if (offset % element != 0 || r.bytes % element != 0) return std::nullopt;
-  const Index row_bytes = shape.extents[dims - 1] * element;
-  const Index plane_bytes = dims == 3 ? row_bytes * shape.extents[1] : shape.bytes();
-  if (r.rows > 1 && (dims < 2 || r.row_pitch != row_bytes)) return std::nullopt;
-  if (r.planes > 1 && (dims < 3 || r.plane_pitch != plane_bytes)) return std::nullopt;
-  const Index first = offset / element;
-  const Index n1 = dims >= 2 ? shape.extents[dims - 1] : shape.extents.count();
-  const Index column = first % n1;
-  const Index row = first / n1;
-  if (column + r.bytes / element > n1) return std::nullopt;
-  const Interval columns{column, column + r.bytes / element};
-  if (dims == 1) return Box{columns};
-  const Index rows_per_plane = dims == 3 ? shape.extents[1] : shape.extents[0];
-  const Index in_plane = row % rows_per_plane;
-  if (in_plane + r.rows > rows_per_plane) return std::nullopt;
-  if (dims == 2) return Box{{in_plane, in_plane + r.rows}, columns};
-  const Index plane = row / rows_per_plane;
-  return Box{{plane, plane + r.planes}, {in_plane, in_plane + r.rows}, columns};
+  base::ByteBox hull;
+  Index bytes = 0;
+  bool whole_boxes = true;
+  r.for_each([&](Index at) {
+    if (!whole_boxes) return;
+    const base::BoxList boxes = base::boxes_of_range(shape, {offset + at, offset + at + r.bytes});
+    whole_boxes = boxes.size() == 1 && boxes.front()[base::kByteAxis].size() == shape.element_bytes;
+    hull = base::hull(hull, boxes.front());
+    bytes += r.bytes;
+  });
+  if (!whole_boxes || hull.bytes() != bytes) return std::nullopt;
+  Box box{hull[0], hull[1], hull[2]};
+  box.dims = shape.extents.dims;
+  return box;
 }
 
 // A side of a copy that goes through the host: its bytes by plain pointer while it lives.
@@ -340,8 +331,12 @@ Event Context::copy_boxes(const detail::BufferHandle& to, const Box& to_box, con
   const Inside inside(state(), "copy", site);
   execute::Buffer& target = detail::buffer_of(state(), to, inside);
   execute::Buffer& source = detail::buffer_of(state(), from, inside);
-  check_box(target, to_box, site);
-  check_box(source, from_box, site);
+  check_box(target, to_box, inside);
+  check_box(source, from_box, inside);
+  if (long_axes(to_box).size != long_axes(from_box).size) {
+    refuse(site,
+           "from a box " + to_string(from_box) + " to a box " + to_string(to_box) + ": their sizes differ");
+  }
   if (target.shape().element_bytes != source.shape().element_bytes) {
     refuse(site, "between elements of " + std::to_string(source.shape().element_bytes) + " and " +
                      std::to_string(target.shape().element_bytes) + " bytes");
@@ -353,18 +348,24 @@ Event Context::copy_boxes(const detail::BufferHandle& to, const Box& to_box, con
   execute::Buffer& aside = state().program().create(
       {Extents{from_box[0].size(), from_box[1].size(), from_box[2].size()}, source.shape().element_bytes},
       to_string(site));
+  const auto release = [&] { state().program().destroy(aside, to_string(site)); };
   const Box whole(aside.shape().extents);
-  launch_copy(state(), aside, whole, source, from_box, site);
-  Event done = launch_copy(state(), target, to_box, aside, whole, site);
-  state().program().destroy(aside, to_string(site));
-  return done;
+  try {
+    launch_copy(state(), aside, whole, source, from_box, site);
+    Event done = launch_copy(state(), target, to_box, aside, whole, site);
+    release();
+    return done;
+  } catch (...) {
+    release();
+    throw;
+  }
 }
 
 Event Context::fill_box(const detail::BufferHandle& buffer, const Box& box, const void* value,
                         std::size_t bytes, CallSite site) {
   const Inside inside(state(), "fill", site);
   execute::Buffer& target = detail::buffer_of(state(), buffer, inside);
-  check_box(target, box, site);
+  check_box(target, box, inside);
   const Axes axes = long_axes(box);
   execute::Launch launch;
   const std::string where = to_string(site);

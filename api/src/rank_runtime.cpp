@@ -39,6 +39,7 @@ std::int64_t whole_number(const char* name, int asked, std::int64_t from_environ
 }  // namespace
 
 RankConfig configure(const Options& options, int ranks_in_process) {
+  static std::atomic<std::uint64_t> next_context{1};
   const base::Settings settings = base::Settings::from_environment();
   base::configure_log(settings);
   settings.warn_about_unknown();
@@ -46,6 +47,7 @@ RankConfig configure(const Options& options, int ranks_in_process) {
   constexpr int kMostThreads = 4096;
   RankConfig c;
   c.ranks_in_process = ranks_in_process;
+  c.context_id = next_context.fetch_add(1);
   c.devices =
       static_cast<int>(whole_number("the number of devices", options.devices,
                                     settings.integer("NUNA_DEVICES", 1, 1, kMostDevices), kMostDevices));
@@ -84,10 +86,9 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
   for (const auto& d : devices_) places_.device_of_place.push_back(d.get());
   for (int d = 0; d < config_.devices; ++d) places_.place_of_slot.push_back({shared ? 0 : d + 1});
 
-  static std::atomic<std::uint64_t> next_context{1};
   if (ranks() > 1) {
-    wire_ = std::make_unique<execute::Wire>(*communicator_, bell_, stats_, recorder_.get(),
-                                            next_context.fetch_add(1));
+    wire_ =
+        std::make_unique<execute::Wire>(*communicator_, bell_, stats_, recorder_.get(), config_.context_id);
   }
   if (config_.dry_run) {
     executor_ = std::make_unique<execute::DryRun>(
@@ -117,7 +118,7 @@ std::unique_ptr<device::Device> RankRuntime::make_device(base::PlaceId place, co
   d.range_bytes = static_cast<std::size_t>(slots_.slot_bytes() / page * page);
   d.memory_bytes = config_.memory_limit_bytes;
   d.shares_host_memory = place == base::kHostPlace;
-  if (place == base::kHostPlace && slots_.host_file() >= 0) d.memfd = slots_.host_file();
+  d.shared_mapping = place == base::kHostPlace;
   d.bell = &bell_;
   d.spin = spin_of(config_);
   d.stats = &stats_;
@@ -126,6 +127,12 @@ std::unique_ptr<device::Device> RankRuntime::make_device(base::PlaceId place, co
     d.track = recorder_->track(rank(), trace::TrackKind::device, name);
   }
   return device::make_host_device(d);
+}
+
+void RankRuntime::leave() {
+  cluster::Status status = communicator_->status_of(rank());
+  status.left = true;
+  communicator_->publish(status);
 }
 
 RankRuntime::~RankRuntime() {

@@ -33,6 +33,7 @@ struct RankConfig {
   bool check = false;
   bool dry_run = false;
   int ranks_in_process = 1;
+  std::uint64_t context_id = 0;  ///< the same on every rank, different for each Context of a process
 };
 
 /// Options, completed from the environment and the machine. Throws Error (bad_setting).
@@ -49,6 +50,8 @@ class RankRuntime {
   adsm::HostViews& views() { return *views_; }
   trace::Stats& stats() { return stats_; }
   const RankConfig& config() const { return config_; }
+  /// Tells the other ranks that no call of this one will follow. After everything was drained.
+  void leave();
   base::RankId rank() const { return communicator_->rank(); }
   int ranks() const { return communicator_->size(); }
   const address::Slots& slots() const { return slots_; }

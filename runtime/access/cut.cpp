@@ -60,7 +60,7 @@ Range Cut::parts_of(base::RankId rank) const {
 }
 
 bool operator==(const Cut& a, const Cut& b) {
-  return a.domain_ == b.domain_ && a.block_ == b.block_ && a.bounds_ == b.bounds_ &&
+  return a.dims() == b.dims() && a.domain_ == b.domain_ && a.block_ == b.block_ && a.bounds_ == b.bounds_ &&
          a.first_rank_ == b.first_rank_ && a.parts_per_rank_ == b.parts_per_rank_;
 }
 

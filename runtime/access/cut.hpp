@@ -63,7 +63,6 @@ class Cut {
   /// Which of its rank's parts this one is: its device.
   int slot_of(int part) const { return part % parts_per_rank_; }
   Range parts_of(base::RankId rank) const;
-  int parts_per_rank() const { return parts_per_rank_; }
 
   friend bool operator==(const Cut& a, const Cut& b);
   template <class H>
@@ -71,7 +70,7 @@ class Cut {
     // Cuts of one domain into as many parts hardly ever differ in the middle and not at a third.
     for (const auto& b : c.bounds_) h = H::combine(std::move(h), b.size(), b[b.size() / 3], b[b.size() / 2]);
     for (const Interval& i : c.domain_.axis) h = H::combine(std::move(h), i.begin, i.end);
-    return H::combine(std::move(h), c.first_rank_, c.parts_per_rank_);
+    return H::combine(std::move(h), c.dims(), c.first_rank_, c.parts_per_rank_);
   }
 
  private:

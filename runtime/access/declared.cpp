@@ -13,12 +13,12 @@ namespace {
 // Larger numbers in a rule are a mistake, and smaller ones stay numbers when threads are multiplied and halos added.
 constexpr Index kMost = Index{1} << 60;
 
-// Without the halo; what leaves +-kMost leaves every buffer and is cut there.
+// What leaves +-kMost leaves every buffer.
+Index clamped(absl::int128 at) { return static_cast<Index>(std::clamp<absl::int128>(at, -kMost, kMost)); }
+
+// Without the halo.
 Interval core(const AxisRule& rule, Interval threads) {
   const absl::int128 tile = rule.tile;
-  const auto clamped = [](absl::int128 at) {
-    return static_cast<Index>(std::clamp<absl::int128>(at, -kMost, kMost));
-  };
   return {clamped(threads.begin * tile + rule.offset),
           clamped((threads.end - 1) * tile + rule.offset + tile)};
 }
@@ -40,10 +40,22 @@ base::ByteBox touched_box(const AccessMap& map, const base::Shape& shape, const 
 
 base::BoxList function_boxes(const AccessMap& map, const base::Shape& shape, const Part& part) {
   std::vector<Box> elements;
+  if (map.function() == nullptr)
+    throw Error(ErrorCode::invalid_argument, "the access function is null: give one that can be called");
   map.function()(part, elements);
   base::BoxList boxes;
-  for (const Box& e : elements) {
+  for (Box& e : elements) {
+    if (e.dims != shape.extents.dims) {
+      throw Error(ErrorCode::invalid_argument, "the access function of a part with threads " +
+                                                   to_string(part.threads) + " gives a box with " +
+                                                   std::to_string(e.dims) + " axes for a buffer of " +
+                                                   to_string(shape.extents) + ": give one interval per axis");
+    }
     if (e.empty()) continue;
+    for (int a = 0; a < kMaxDims; ++a) {  // of shifted()
+      const absl::int128 by = map.rule(a).offset;
+      e[a] = {clamped(e[a].begin + by), clamped(e[a].end + by)};
+    }
     if (!Box(shape.extents).contains(e)) {
       throw Error(ErrorCode::out_of_bounds,
                   "the access function of a part with threads " + to_string(part.threads) + " gives " +
@@ -56,6 +68,11 @@ base::BoxList function_boxes(const AccessMap& map, const base::Shape& shape, con
 
 void check_inside(const AccessMap& map, const base::Shape& shape, const Box& domain, std::string_view what) {
   if (!map.is_monotone() || domain.empty()) return;
+  if (map.axes() != 0 && map.axes() != shape.extents.dims) {
+    refuse(ErrorCode::invalid_argument, what,
+           "a fixed box with " + std::to_string(map.axes()) + " axes of a buffer of " +
+               to_string(shape.extents) + ": give one interval per axis");
+  }
   for (int b = 0; b < shape.extents.dims; ++b) {
     const AxisRule& rule = map.rule(b);
     if (rule.from == AxisRule::kAll) continue;

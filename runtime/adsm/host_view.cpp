@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "adsm/merge.hpp"
+#include "base/failure.hpp"
+#include "base/log.hpp"
 #include "nuna/error.hpp"
 
 namespace nuna::adsm {
@@ -51,18 +53,19 @@ base::BoxList HostViews::boxes(const HostView& view) const {
   return {view.buffer->shape().of(view.elements)};
 }
 
-void HostViews::check_box(const execute::Buffer& buffer, const Box& elements) const {
+void HostViews::check_box(const execute::Buffer& buffer, const Box& elements, std::string_view site) const {
+  const std::string where = "the host view at " + std::string(site);
   const Extents& extents = buffer.shape().extents;
   if (elements.dims != extents.dims) {
-    throw Error(ErrorCode::invalid_argument, "a host view with " + std::to_string(elements.dims) +
+    throw Error(ErrorCode::invalid_argument, where + " has " + std::to_string(elements.dims) +
                                                  " axes of a buffer with " + std::to_string(extents.dims) +
                                                  ": give one interval per axis");
   }
   if (elements.empty())
-    throw Error(ErrorCode::invalid_argument, "a host view of " + to_string(elements) + " is empty");
+    throw Error(ErrorCode::invalid_argument, where + " of " + to_string(elements) + " is empty");
   if (!Box(extents).contains(elements)) {
     throw Error(ErrorCode::out_of_bounds,
-                "a host view of " + to_string(elements) + " leaves the buffer of " + to_string(extents));
+                where + " of " + to_string(elements) + " leaves the buffer of " + to_string(extents));
   }
 }
 
@@ -85,14 +88,21 @@ void HostViews::check_free(const HostView& wanted) const {
 
 std::shared_ptr<HostView> HostViews::add(HostView view) {
   open_.push_back(std::make_shared<HostView>(std::move(view)));
+  if (!open_.back()->elsewhere) open_.back()->buffer->instances->pin(base::kHostPlace);
   return open_.back();
+}
+
+void HostViews::end(HostView& view) {
+  view.open = false;
+  if (!view.elsewhere) view.buffer->instances->unpin(base::kHostPlace);
+  open_.remove_if([&](const auto& v) { return v.get() == &view; });
 }
 
 std::shared_ptr<HostView> HostViews::open(execute::Buffer& buffer, const Box& elements, Mode mode,
                                           std::string_view site) {
   rethrow_kept(buffer);
-  check_box(buffer, elements);
-  HostView view{&buffer, mode, elements, std::nullopt, std::string(site), {}, true};
+  check_box(buffer, elements, site);
+  HostView view{&buffer, mode, elements, std::nullopt, std::string(site), {}};
   check_free(view);
   if (mode != Mode::write) program_.fetch(buffer, elements, std::nullopt, mode == Mode::read_write, site);
   if (mode == Mode::write) program_.count_call("host view for writing", site, asked(view));
@@ -104,17 +114,18 @@ std::shared_ptr<HostView> HostViews::open_bytes(execute::Buffer& buffer, Interva
                                                 std::string_view site) {
   rethrow_kept(buffer);
   if (bytes.empty() || bytes.begin < 0 || bytes.end > buffer.shape().bytes()) {
-    throw Error(ErrorCode::out_of_bounds, "bytes [" + std::to_string(bytes.begin) + ", " +
-                                              std::to_string(bytes.end) +
+    throw Error(ErrorCode::out_of_bounds, "the host view at " + std::string(site) + ": bytes [" +
+                                              std::to_string(bytes.begin) + ", " + std::to_string(bytes.end) +
                                               ") are not a range inside the buffer's " +
                                               std::to_string(buffer.shape().bytes()) + " bytes");
   }
   if (!buffer.instances->dense()) {
     throw Error(ErrorCode::unsupported,
-                "a buffer of " + std::to_string(buffer.shape().bytes()) +
+                "the host view at " + std::string(site) + ": a buffer of " +
+                    std::to_string(buffer.shape().bytes()) +
                     " bytes is larger than an address slot and is not stored densely: open boxes of it");
   }
-  HostView view{&buffer, mode, {}, bytes, std::string(site), {}, true};
+  HostView view{&buffer, mode, {}, bytes, std::string(site), {}};
   check_free(view);
   if (mode != Mode::write) {
     program_.fetch(buffer, element_hull(buffer.shape(), bytes), std::nullopt, mode == Mode::read_write, site);
@@ -128,30 +139,33 @@ std::shared_ptr<HostView> HostViews::open_bytes(execute::Buffer& buffer, Interva
 std::shared_ptr<HostView> HostViews::open_at(execute::Buffer& buffer, base::RankId rank, const Box& elements,
                                              std::string_view site) {
   rethrow_kept(buffer);
-  check_box(buffer, elements);
+  check_box(buffer, elements, site);
   if (rank.value < 0 || rank.value >= program_.config().team.ranks) {
-    throw Error(ErrorCode::invalid_argument, "host_at: there is no rank " + std::to_string(rank.value) +
-                                                 " among " + std::to_string(program_.config().team.ranks));
+    throw Error(ErrorCode::invalid_argument, "host_at at " + std::string(site) + ": there is no rank " +
+                                                 std::to_string(rank.value) + " among " +
+                                                 std::to_string(program_.config().team.ranks));
   }
-  HostView view{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}, true};
+  HostView view{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}};
   check_free(view);
   program_.fetch(buffer, elements, rank, false, site);
-  return rank == program_.config().rank ? add(std::move(view)) : nullptr;
+  view.elsewhere = rank != program_.config().rank;
+  return add(std::move(view));
 }
 
 std::shared_ptr<HostView> HostViews::open_local(execute::Buffer& buffer, const Box& elements,
                                                 std::string_view site) {
   rethrow_kept(buffer);
-  check_box(buffer, elements);
-  HostView view{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}, true};
+  check_box(buffer, elements, site);
+  HostView view{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}};
   check_free(view);
-  program_.fetch_local(buffer, elements);
+  program_.fetch_local(buffer, elements, site);
   return add(std::move(view));
 }
 
 void HostViews::begin(HostView& view) {
   if (view.mode == Mode::read) return;
   for (const ByteBox& b : boxes(view)) program_.open_for_writing(*view.buffer, b);
+  if (view.mode == Mode::write) mark_written(view, program_.all_ranks());
   if (view.mode == Mode::read_write && program_.config().team.ranks > 1) view.twin = packed(view);
 }
 
@@ -212,12 +226,12 @@ void HostViews::mark_written(HostView& view, coherence::RankRange ranks) {
 
 void HostViews::finish_write(HostView& view, std::string_view site) {
   const auto envelope = program_.count_call("close a host view", site, asked(view));
-  if (program_.config().team.ranks == 1) return mark_written(view, program_.all_ranks());
+  if (program_.config().team.ranks == 1) return;  // it holds the newest bytes since its opening
   const std::vector<std::byte> bytes = packed(view);
   const auto hashes = program_.communicator().allgather(envelope, chunk_hashes(bytes));
   const auto difference = first_difference(hashes, static_cast<Index>(bytes.size()));
-  mark_written(view, difference ? coherence::RankRange{0, 1} : program_.all_ranks());
   if (!difference) return;
+  mark_written(view, {0, 1});
   throw Error(ErrorCode::unequal_fill,
               "the write view opened at " + view.site + " was filled differently on rank 0 and rank " +
                   std::to_string(difference->rank_b) + ", within " + range_text(view, difference->bytes) +
@@ -242,8 +256,7 @@ void HostViews::finish_read_write(HostView& view, std::string_view site) {
 
 void HostViews::close(HostView& view, std::string_view site) {
   if (!view.open) return;
-  view.open = false;
-  open_.remove_if([&](const auto& v) { return v.get() == &view; });
+  end(view);
   if (view.mode == Mode::write) finish_write(view, site);
   if (view.mode == Mode::read_write) finish_read_write(view, site);
 }
@@ -266,12 +279,23 @@ void HostViews::close_for_launch(execute::Buffer& buffer, bool writes, std::stri
 }
 
 void HostViews::forget(execute::Buffer& buffer) {
-  open_.remove_if([&](const auto& v) {
-    if (v->buffer != &buffer) return false;
-    v->open = false;
+  const auto views = open_;
+  for (const auto& v : views) {
+    if (v->buffer == &buffer) end(*v);
+  }
+  std::erase_if(kept_, [&](const Kept& k) {
+    if (k.buffer != buffer.number) return false;
+    base::log(base::LogLevel::error, "view", program_.config().rank,
+              "a failure that no call asked for before the buffer was released: " + base::text_of(k.failure));
     return true;
   });
-  std::erase_if(kept_, [&](const Kept& k) { return k.buffer == buffer.number; });
+}
+
+void HostViews::rethrow_kept() {
+  if (kept_.empty()) return;
+  const std::exception_ptr failure = kept_.front().failure;
+  kept_.erase(kept_.begin());
+  std::rethrow_exception(failure);
 }
 
 void HostViews::rethrow_kept(const execute::Buffer& buffer) {

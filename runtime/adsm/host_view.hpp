@@ -3,7 +3,8 @@
 //
 // Opening brings the newest bytes to the host place (unless everything will be written); closing makes what was
 // written the newest. With several ranks, a read-write view keeps a twin from its opening and ranks' changes are
-// merged bytewise at close; a write view must have been filled alike, which hashes prove.
+// merged bytewise at close; a write view must have been filled alike, which hashes prove. Opening a write view gives the
+// old contents up: nothing may bring them back over what is being written.
 //
 // A launch that reads or writes a buffer first closes its writable views; one that writes it closes the others too.
 //
@@ -32,6 +33,7 @@ struct HostView {
   std::string site;
   std::vector<std::byte> twin;  ///< packed bytes at the opening
   bool open = true;
+  bool elsewhere = false;  ///< opened on another rank: known here, but without bytes
 };
 
 class HostViews {
@@ -45,7 +47,7 @@ class HostViews {
   /// Opens dense bytes [begin, end), at any byte boundary. Of a dense buffer.
   std::shared_ptr<HostView> open_bytes(execute::Buffer& buffer, Interval bytes, Mode mode,
                                        std::string_view site);
-  /// Opens a box for reading on one rank; null on the others.
+  /// Opens a box for reading on one rank; `elsewhere` on the others, which know of it until they close it.
   std::shared_ptr<HostView> open_at(execute::Buffer& buffer, base::RankId rank, const Box& elements,
                                     std::string_view site);
   /// Opens for reading what this rank holds; no other rank takes part.
@@ -57,15 +59,17 @@ class HostViews {
   /// Ends a view; a second time does nothing. Throws Error (unequal_fill: rank 0's bytes are kept; conflicting_writes:
   /// those of the lowest rank).
   void close(HostView& view, std::string_view site);
-  /// The same without throwing: the failure is kept for the next call that touches the buffer.
+  /// The same without throwing: the failure is kept for the next call that touches the buffer, or waits for everything.
   void close_quietly(HostView& view, std::string_view site) noexcept;
 
   /// Before a launch.
   void close_for_launch(execute::Buffer& buffer, bool writes, std::string_view site);
-  /// Before a buffer is released.
+  /// Before a buffer is released. A failure that was kept for it is logged.
   void forget(execute::Buffer& buffer);
   /// Throws what close_quietly kept for the buffer.
   void rethrow_kept(const execute::Buffer& buffer);
+  /// Throws the first that was kept for any.
+  void rethrow_kept();
 
  private:
   struct Kept {
@@ -74,10 +78,11 @@ class HostViews {
   };
 
   std::shared_ptr<HostView> add(HostView view);
-  void check_box(const execute::Buffer& buffer, const Box& elements) const;
+  void check_box(const execute::Buffer& buffer, const Box& elements, std::string_view site) const;
   void check_free(const HostView& wanted) const;
   base::BoxList boxes(const HostView& view) const;
   void begin(HostView& view);
+  void end(HostView& view);
   std::vector<std::byte> packed(const HostView& view) const;
   void unpack(const HostView& view, const std::vector<std::byte>& bytes) const;
   void finish_write(HostView& view, std::string_view site);

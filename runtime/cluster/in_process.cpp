@@ -1,8 +1,10 @@
 #include "cluster/in_process.hpp"
 
 #include <exception>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/check.hpp"
@@ -17,6 +19,17 @@ namespace {
 constexpr std::size_t kMostSpareBytes = std::size_t{256} << 20;
 
 std::string name_of(base::RankId rank) { return "rank " + std::to_string(rank.value); }
+
+// Whether a rank failed because another one did not do its part.
+bool misses_another(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& e) {
+    return e.code() == ErrorCode::diverged || e.code() == ErrorCode::stalled;
+  } catch (...) {
+    return false;
+  }
+}
 
 std::string or_unnamed(const std::string& call) { return call.empty() ? "an unnamed call" : call; }
 
@@ -178,14 +191,16 @@ void run_ranks(int ranks, const RankBody& body, std::chrono::nanoseconds stall) 
       });
     }
   }
+  // The cause comes before its consequences: ranks that miss another, and those that left later.
+  std::optional<std::pair<bool, std::uint64_t>> order;
   std::exception_ptr cause;
-  std::uint64_t cause_left_as = 0;
   for (int r = 0; r < ranks; ++r) {
     const std::exception_ptr& failure = failures[static_cast<std::size_t>(r)];
-    const std::uint64_t left_as = cluster.left_as({r});
-    if (failure == nullptr || (cause != nullptr && left_as >= cause_left_as)) continue;
+    if (failure == nullptr) continue;
+    const std::pair own(misses_another(failure), cluster.left_as({r}));
+    if (order && *order <= own) continue;
+    order = own;
     cause = failure;
-    cause_left_as = left_as;
   }
   if (cause != nullptr) std::rethrow_exception(cause);
 }

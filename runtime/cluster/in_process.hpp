@@ -58,8 +58,8 @@ class InProcessCluster {
 using RankBody = std::function<void(base::RankId, std::unique_ptr<Communicator>)>;
 
 /// Runs `body` for every rank on a thread of its own and returns when all have ended. A body that throws
-/// leaves the cluster, so the others get errors instead of waiting; when all have ended, the exception of the
-/// rank that left first is rethrown: the cause, not what it caused.
+/// leaves the cluster, so the others get errors instead of waiting; when all have ended, the cause
+/// is rethrown: the exception of the rank that left first, those after Error (diverged, stalled), which tell of others.
 void run_ranks(int ranks, const RankBody& body, std::chrono::nanoseconds stall = kDefaultStall);
 
 }  // namespace nuna::cluster

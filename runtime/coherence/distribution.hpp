@@ -37,7 +37,6 @@ class Distribution {
   Distribution(access::CutRef cut, AccessMap map, const base::Shape& shape, bool fast = true);
 
   const access::Cut& cut() const { return *cut_; }
-  const access::CutRef& cut_ref() const { return cut_; }
   const AccessMap& map() const { return map_; }
   const base::Shape& shape() const { return shape_; }
   bool is_monotone() const { return map_.is_monotone(); }

@@ -6,7 +6,8 @@
 //
 // Threads: one at a time per executor; Completions may be tested and waited for from anywhere. Order: instructions that
 // touch the same bytes of the same instance take effect in the order of submission; others in any order.
-// Failures: prepare() throws nuna::Error (out_of_memory) and may be called again; submit() does not throw. An instruction
+// Failures: prepare() throws nuna::Error (out_of_memory) and may be called again; submit() carries out what
+// was prepared last and does not throw. An instruction
 // that fails makes those fail that read what it should have written; see Completion::failure.
 
 #include <absl/container/inlined_vector.h>
@@ -60,14 +61,16 @@ class Executor {
  public:
   virtual ~Executor() = default;
 
-  /// Makes the memory usable that the instructions touch.
+  /// Makes the memory usable that the instructions touch, that of their messages included.
   virtual void prepare(const plan::PlacePlan& plan, const Call& call) = 0;
   /// Starts the instructions, in order. Waits only when too many launches are in flight (NUNA_AHEAD).
   virtual Completion submit(const plan::PlacePlan& plan, const Call& call) = 0;
   /// Waits until the host may read (or also write) `box` of the host place's instance; throws the failure of
   /// what should have produced it.
   virtual void wait_for_host(Instances& buffer, const base::ByteBox& box, bool write) = 0;
-  /// Waits for everything that uses the buffer; throws the failure of what it holds.
+  /// Waits for everything that uses the buffer, whether it fails or not.
+  virtual void quiesce(Instances& buffer) = 0;
+  /// Does so, and throws the failure of what the buffer holds.
   virtual void wait_for(Instances& buffer) = 0;
   /// Waits for everything submitted; returns the failures not returned before.
   virtual std::vector<std::exception_ptr> drain() = 0;

@@ -77,14 +77,15 @@ BoxList Instances::ensure(PlaceId id, const ByteBox& box) {
   for (const ByteBox& b : place.ensured) base::subtract(fresh, b);
   if (fresh.empty()) return {};
   if (!dense()) grow(id, box);
-  for (const ByteBox& b : fresh) commit(id, b);
+  place.half_committed = true;
+  for (const ByteBox& b : fresh) commit(id, place, b);
+  place.half_committed = false;
   place.ensured.insert(place.ensured.end(), fresh.begin(), fresh.end());
   base::coalesce(place.ensured);
   return fresh;
 }
 
-void Instances::commit(PlaceId id, const ByteBox& box) {
-  const Place& place = at(id);
+void Instances::commit(PlaceId id, const Place& place, const ByteBox& box) const {
   device::Device& device = devices_.at(id);
   const auto& stride = place.stride_bytes;
   const Index first = offset_of(place, box);
@@ -112,6 +113,13 @@ void Instances::commit(PlaceId id, const ByteBox& box) {
 void Instances::grow(PlaceId id, const ByteBox& box) {
   Place& place = at(id);
   if (place.box.contains(box)) return;
+  if (place.pins > 0) {
+    throw Error(
+        ErrorCode::unsupported,
+        "a buffer of " + to_string(shape_.extents) +
+            " is larger than an address slot and is stored as one box, which would have to move to hold " +
+            base::to_string(box) + " as well, while a host view of it is open: close the view first");
+  }
   ByteBox larger = base::hull(place.box, box);
   larger[base::kByteAxis] = {0, shape_.element_bytes};
   const Index chunk = arena_.allocate(larger.bytes());
@@ -119,39 +127,41 @@ void Instances::grow(PlaceId id, const ByteBox& box) {
   set_strides(moved, larger, shape_.element_bytes, chunk);
   moved.chunk_offset = chunk;
   moved.ensured = place.ensured;
-  Tickets users;
-  for (const Record& r : place.records) users.push_back(r.ticket);
-  for (const Ticket& t : users) t.wait();
-  std::vector<std::pair<ByteBox, device::Region>> old;
-  for (const ByteBox& b : place.ensured) old.emplace_back(b, region(id, b));
-  const Place before = place;
   moved.records = place.records;
-  place = moved;
+  for (const Record& r : place.records) r.ticket.wait();
+  try {
+    for (const ByteBox& b : place.ensured) commit(id, moved, b);
+  } catch (...) {
+    give_back(id, moved);
+    throw;
+  }
   Ticket last;
-  for (const auto& [b, from] : old) {
-    commit(id, b);
-    last = devices_.at(id).copy(region(id, b), from, {});
+  for (const ByteBox& b : place.ensured) {
+    last = devices_.at(id).copy(region_in(id, moved, b), region_in(id, place, b), {});
   }
   last.wait();
-  if (before.chunk_offset >= 0) {
-    devices_.at(id).release({before.chunk_offset, before.chunk_offset + before.box.bytes()});
-    arena_.free(before.chunk_offset);
-  }
+  give_back(id, place);
+  place = std::move(moved);
+}
+
+void Instances::give_back(PlaceId id, const Place& place) {
+  if (place.chunk_offset < 0) return;
+  devices_.at(id).release({place.chunk_offset, place.chunk_offset + place.box.bytes()});
+  arena_.free(place.chunk_offset);
 }
 
 void Instances::release(PlaceId id) {
   Place& place = at(id);
   for (const Record& r : place.records) r.ticket.wait();
   place.records.clear();
-  if (place.ensured.empty()) return;
-  place.ensured.clear();
-  if (dense()) {
-    devices_.at(id).release({*dense_offset_, *dense_offset_ + shape_.bytes()});
+  if (!dense()) {
+    give_back(id, place);
+    place = Place{};
     return;
   }
-  devices_.at(id).release({place.chunk_offset, place.chunk_offset + place.box.bytes()});
-  arena_.free(place.chunk_offset);
-  place = Place{};
+  if (holds_memory(id)) devices_.at(id).release({*dense_offset_, *dense_offset_ + shape_.bytes()});
+  place.ensured.clear();
+  place.half_committed = false;
 }
 
 Index Instances::committed_bytes(PlaceId id) const {
@@ -160,8 +170,9 @@ Index Instances::committed_bytes(PlaceId id) const {
   return sum;
 }
 
-device::Region Instances::region(PlaceId id, const ByteBox& box) const {
-  const Place& place = at(id);
+device::Region Instances::region(PlaceId id, const ByteBox& box) const { return region_in(id, at(id), box); }
+
+device::Region Instances::region_in(PlaceId id, const Place& place, const ByteBox& box) const {
   device::Region r;
   r.first = devices_.at(id).base() + offset_of(place, box);
   const bool whole_elements = box[base::kByteAxis].size() == shape_.element_bytes;
@@ -213,14 +224,18 @@ void Instances::note_write(PlaceId id, const ByteBox& box, Ticket by) {
   place.records.push_back({box, by, true});
 }
 
-// What is done and did not fail orders nobody any more.
+// What is done orders nobody any more; a failed write is still news to those who read.
 void Instances::prune(Place& place) {
-  std::erase_if(place.records, [](const Record& r) { return r.ticket.done() && !r.ticket.failure(); });
+  std::erase_if(place.records,
+                [](const Record& r) { return r.ticket.done() && !(r.write && r.ticket.failure()); });
 }
 
 void Instances::all_users(Tickets& after) const {
   for (const Place& p : places_) {
-    for (const Record& r : p.records) after.push_back(r.ticket);
+    for (const Record& r : p.records) {
+      after.push_back(r.ticket);
+      after.back().order_only = !r.write;
+    }
   }
 }
 

@@ -38,12 +38,21 @@ class Instances {
   /// Of a dense buffer, in every place's range.
   Index offset() const { return *dense_offset_; }
 
-  /// Commits the memory of `box` in `place`; returns the part of it that is new. Throws Error (out_of_memory).
+  /// Commits the memory of `box` in `place`; returns the part of it that is new. Throws Error (out_of_memory; unsupported
+  /// when a buffer that is not dense would have to move while it is pinned); the contents are as before then.
   base::BoxList ensure(base::PlaceId place, const base::ByteBox& box);
   /// Gives all memory in `place` back, after waiting for its users.
   void release(base::PlaceId place);
   /// Bytes that ensure() made usable in `place`.
   Index committed_bytes(base::PlaceId place) const;
+  /// Whether release() would give memory back: also after an ensure() that failed half way.
+  bool holds_memory(base::PlaceId place) const {
+    return !at(place).ensured.empty() || at(place).half_committed;
+  }
+
+  /// While pinned, the instance in `place` stays at its addresses. Counted.
+  void pin(base::PlaceId place) { ++at(place).pins; }
+  void unpin(base::PlaceId place) { --at(place).pins; }
 
   /// Where an ensured box lies.
   device::Region region(base::PlaceId place, const base::ByteBox& box) const;
@@ -55,7 +64,7 @@ class Instances {
   /// Notes that the operation `by` reads (writes) `box`; a default ticket: it is done.
   void note_read(base::PlaceId place, const base::ByteBox& box, base::Ticket by);
   void note_write(base::PlaceId place, const base::ByteBox& box, base::Ticket by);
-  /// Everything in flight in any place; and the failure of what is held.
+  /// Everything in flight in any place; and the failure of what is held (not of those that read it).
   void all_users(Tickets& after) const;
 
  private:
@@ -70,6 +79,8 @@ class Instances {
     std::array<Index, kMaxDims> stride_bytes{};
     Index chunk_offset = -1;  // of the arena's block, if not dense
     base::BoxList ensured;
+    bool half_committed = false;  // an ensure() failed
+    int pins = 0;
     std::vector<Record> records;
   };
 
@@ -77,7 +88,9 @@ class Instances {
   const Place& at(base::PlaceId p) const { return places_[static_cast<std::size_t>(p.value)]; }
   static void set_strides(Place& place, const base::ByteBox& box, Index element_bytes, Index chunk_offset);
   void grow(base::PlaceId id, const base::ByteBox& box);
-  void commit(base::PlaceId id, const base::ByteBox& box);
+  void give_back(base::PlaceId id, const Place& place);
+  void commit(base::PlaceId id, const Place& place, const base::ByteBox& box) const;
+  device::Region region_in(base::PlaceId id, const Place& place, const base::ByteBox& box) const;
   Index offset_of(const Place& place, const base::ByteBox& box) const;
   static void prune(Place& place);
 

@@ -22,6 +22,12 @@ device::Region packed(std::byte* first, Index bytes) {
   return r;
 }
 
+Index bytes_of(const absl::InlinedVector<PlacedBox, 4>& boxes) {
+  Index sum = 0;
+  for (const PlacedBox& b : boxes) sum += b.box.bytes();
+  return sum;
+}
+
 trace::Route route_between(base::PlaceId from, base::PlaceId to) {
   if (from == to) return trace::Route::same_memory;
   if (from == base::kHostPlace) return trace::Route::host_to_device;
@@ -43,10 +49,21 @@ void Live::prepare(const plan::PlacePlan& plan, const Call& call) {
                         places_.at(placed.place).fill(buffer.region(placed.place, b), kPoison, {}));
     }
   };
+  for (auto& packet : prepared_) wire_->recycle(std::move(packet));
+  prepared_.clear();
   for (const Instruction& step : plan.instructions) {
     for (const PlacedBox& placed : step.reads) make_usable(placed);
     for (const PlacedBox& placed : step.writes) make_usable(placed);
+    if (step.kind == Kind::send) prepared_.push_back(wire_->packet(bytes_of(step.reads)));
+    if (step.kind == Kind::receive) prepared_.push_back(wire_->packet(bytes_of(step.writes)));
   }
+  std::reverse(prepared_.begin(), prepared_.end());
+}
+
+std::unique_ptr<Packet> Live::next_packet() {
+  auto packet = std::move(prepared_.back());
+  prepared_.pop_back();
+  return packet;
 }
 
 Completion Live::submit(const plan::PlacePlan& plan, const Call& call) {
@@ -107,9 +124,7 @@ Ticket Live::copy(const Instruction& step, const Call& call, const Tickets& afte
 }
 
 void Live::send(const Instruction& step, const Call& call, Flight& flight) {
-  Index bytes = 0;
-  for (const PlacedBox& r : step.reads) bytes += r.box.bytes();
-  auto packet = wire_->packet(bytes);
+  auto packet = next_packet();
   std::byte* next = packet->data();
   Tickets packing;
   for (const PlacedBox& r : step.reads) {
@@ -129,9 +144,7 @@ void Live::send(const Instruction& step, const Call& call, Flight& flight) {
 }
 
 void Live::receive(const Instruction& step, const Call& call, Flight& flight) {
-  Index bytes = 0;
-  for (const PlacedBox& w : step.writes) bytes += w.box.bytes();
-  auto packet = wire_->packet(bytes);
+  auto packet = next_packet();
   cluster::Envelope expected = call.envelope;
   expected.message = step.message;
   const Ticket arrived = wire_->receive(step.peer, expected, *packet);
@@ -172,11 +185,17 @@ void Live::wait_for_host(Instances& buffer, const base::ByteBox& box, bool write
   }
 }
 
-void Live::wait_for(Instances& buffer) {
+void Live::quiesce(Instances& buffer) {
   const Wire::Waiting waiting(wire_);
   Tickets users;
   buffer.all_users(users);
   for (const Ticket& t : users) t.wait();
+}
+
+void Live::wait_for(Instances& buffer) {
+  quiesce(buffer);
+  Tickets users;
+  buffer.all_users(users);
   for (const Ticket& t : users) {
     if (auto failure = t.failure()) std::rethrow_exception(failure);
   }

@@ -33,6 +33,7 @@ class Live final : public Executor {
   void prepare(const plan::PlacePlan& plan, const Call& call) override;
   Completion submit(const plan::PlacePlan& plan, const Call& call) override;
   void wait_for_host(Instances& buffer, const base::ByteBox& box, bool write) override;
+  void quiesce(Instances& buffer) override;
   void wait_for(Instances& buffer) override;
   std::vector<std::exception_ptr> drain() override;
 
@@ -47,6 +48,7 @@ class Live final : public Executor {
   base::Ticket copy(const plan::Instruction& step, const Call& call, const Tickets& after);
   void send(const plan::Instruction& step, const Call& call, Flight& flight);
   void receive(const plan::Instruction& step, const Call& call, Flight& flight);
+  std::unique_ptr<Packet> next_packet();
   void retire(std::size_t keep);
 
   LiveConfig config_;
@@ -54,6 +56,7 @@ class Live final : public Executor {
   Wire* wire_;
   trace::Stats& stats_;
   std::deque<Flight> flights_;
+  std::vector<std::unique_ptr<Packet>> prepared_;  // for the messages of the plan prepared last, in reverse
   std::vector<std::exception_ptr> failures_;
 };
 

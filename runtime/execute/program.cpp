@@ -31,6 +31,9 @@ std::string described(std::string_view verb, std::string_view name, std::string_
   return text + " at " + std::string(site);
 }
 
+// The name for messages: what Nuna does for a view has none.
+std::string_view told(const Call& call) { return call.run != nullptr ? call.name : std::string_view(); }
+
 }  // namespace
 
 Program::Program(const ProgramConfig& config, const Places& places, address::Arena& arena,
@@ -59,13 +62,16 @@ Buffer& Program::create(const base::Shape& shape, std::string_view site) {
   buffer.directory = planner_.fresh(shape);
   buffer.residency = lowering_.intern({});
   buffer.number = next_buffer_++;
-  count_call("create a buffer", site, mixed(buffer.number, static_cast<std::uint64_t>(shape.bytes())));
+  std::uint64_t asked = mixed(buffer.number, static_cast<std::uint64_t>(shape.element_bytes));
+  for (const Index size : shape.extents.size) asked = mixed(asked, static_cast<std::uint64_t>(size));
+  count_call("create a buffer", site, asked);
   buffers_.push_back(std::move(buffer));
   return buffers_.back();
 }
 
 void Program::destroy(Buffer& buffer, std::string_view site) {
   count_call("release a buffer", site, buffer.number);
+  executor_.quiesce(*buffer.instances);
   buffers_.remove_if([&](const Buffer& b) { return &b == &buffer; });
 }
 
@@ -140,7 +146,7 @@ const plan::Planned& Program::plan(const Arguments& arguments, const Call& call,
   }
   plan::States held;
   for (const Buffer* b : arguments.buffers) held.push_back(b->directory);
-  const plan::Planned& planned = planner_.plan(arguments.shape, held, described(verb, call.name, site));
+  const plan::Planned& planned = planner_.plan(arguments.shape, held, described(verb, told(call), site));
   stats_.plan_cache_miss();
   count_fallbacks();
   return planned;
@@ -180,16 +186,16 @@ Completion Program::perform(const Arguments& arguments, Call& call, std::string_
   }
   for (const plan::ArgumentEffect& e : planned.plan->effects) {
     if (e.undefined_read) {
-      check_written(*planned.plan, arguments, described(verb, call.name, site));
+      check_written(*planned.plan, arguments, described(verb, told(call), site));
       break;
     }
   }
   call.buffers = arguments.instances;
   call.rank_plan = planned.plan;
-  prepare(*lowered.plan, call, arguments);
+  prepare(*lowered.plan, call, arguments, verb, site);
   std::uint64_t asked = planned.signature;  // of which buffers: ranks that swap two are found
   for (const Buffer* b : arguments.buffers) asked = mixed(asked, b->number);
-  number_call(verb, call.name, site, asked, call.envelope);
+  number_call(verb, told(call), site, asked, call.envelope);
   for (std::size_t b = 0; b < arguments.buffers.size(); ++b) {
     arguments.buffers[b]->directory = planned.next[b];
     arguments.buffers[b]->residency = lowered.next[b];
@@ -198,13 +204,18 @@ Completion Program::perform(const Arguments& arguments, Call& call, std::string_
   return executor_.submit(*lowered.plan, call);
 }
 
-void Program::prepare(const plan::PlacePlan& plan, const Call& call, const Arguments& arguments) {
+void Program::prepare(const plan::PlacePlan& plan, const Call& call, const Arguments& arguments,
+                      std::string_view verb, std::string_view site) {
   for (;;) {
     try {
       executor_.prepare(plan, call);
       return;
     } catch (const Error& e) {
-      if (e.code() != ErrorCode::out_of_memory || !evict_one(arguments)) throw;
+      if (e.code() == ErrorCode::out_of_memory && evict_one(arguments)) continue;
+      throw Error(e.code(), described(verb, told(call), site) + ": " + e.what());
+    } catch (const std::bad_alloc&) {
+      throw Error(ErrorCode::out_of_memory,
+                  described(verb, told(call), site) + ": the system has no memory for its messages");
     }
   }
 }
@@ -217,7 +228,7 @@ bool Program::evict_one(const Arguments& keep) {
     if (std::find(keep.buffers.begin(), keep.buffers.end(), &b) != keep.buffers.end()) continue;
     if (oldest != nullptr && oldest->last_use <= b.last_use) continue;
     for (int p = 1; p < places_.count(); ++p) {
-      if (b.instances->committed_bytes({p}) == 0) continue;
+      if (!b.instances->holds_memory({p})) continue;
       oldest = &b;
       place = {p};
       break;
@@ -267,14 +278,14 @@ void Program::fetch(Buffer& buffer, const Box& box, std::optional<base::RankId> 
     executor_.wait_for_host(*buffer.instances, buffer.shape().of(box), false);
 }
 
-void Program::fetch_local(Buffer& buffer, const Box& box) {
+void Program::fetch_local(Buffer& buffer, const Box& box, std::string_view site) {
   const ByteBox wanted = buffer.shape().of(box);
   base::BoxList lacking{wanted};
   for (const ByteBox& b : buffer.directory->held_by(config_.rank, wanted)) base::subtract(lacking, b);
   if (!lacking.empty()) {
-    throw Error(ErrorCode::invalid_argument, "host_local: rank " + std::to_string(config_.rank.value) +
-                                                 " does not hold " + base::to_string(lacking.front()) +
-                                                 ": ask for one of local_boxes()");
+    throw Error(ErrorCode::invalid_argument,
+                "host_local at " + std::string(site) + ": rank " + std::to_string(config_.rank.value) +
+                    " does not hold " + base::to_string(lacking.front()) + ": ask for one of local_boxes()");
   }
   residency::ResidencyState state = *buffer.residency;
   plan::PlacePlan plan;

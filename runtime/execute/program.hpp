@@ -93,7 +93,7 @@ class Program {
              std::string_view site);
   /// Brings what this rank holds of `box` to its host place. No rank is asked, nothing is counted as a call. Throws
   /// Error (invalid_argument) when the rank does not hold all of it.
-  void fetch_local(Buffer& buffer, const Box& box);
+  void fetch_local(Buffer& buffer, const Box& box, std::string_view site);
   /// Makes the host place's memory of `box` usable and free of users, for writing.
   void open_for_writing(Buffer& buffer, const base::ByteBox& box);
   /// The host places of `ranks` now hold the newest bytes of `box` (a range of dense bytes), alike.
@@ -117,7 +117,8 @@ class Program {
   std::string_view name_of(std::string_view launch);
   Completion perform(const Arguments& arguments, Call& call, std::string_view verb, std::string_view site);
   void check_written(const plan::RankPlan& plan, const Arguments& arguments, const std::string& what);
-  void prepare(const plan::PlacePlan& plan, const Call& call, const Arguments& arguments);
+  void prepare(const plan::PlacePlan& plan, const Call& call, const Arguments& arguments,
+               std::string_view verb, std::string_view site);
   bool evict_one(const Arguments& keep);
   void evict(Buffer& buffer, base::PlaceId place);
   void number_call(std::string_view verb, std::string_view name, std::string_view site,

@@ -37,7 +37,7 @@ struct Message {
 /// A part of the launch that this rank runs.
 struct PartRun {
   int part = 0;
-  int slot = 0;  ///< which of the rank's devices (see Target)
+  int slot = 0;  ///< which of the rank's devices
   Box threads;
 };
 

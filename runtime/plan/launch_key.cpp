@@ -12,7 +12,7 @@ namespace nuna::plan {
 namespace {
 
 constexpr std::size_t kWordsOfDomain = 3 + 2 * 2 * kMaxDims + 2 * kMaxDims;
-constexpr std::size_t kWordsOfUse = 2 + 5 * kMaxDims;
+constexpr std::size_t kWordsOfUse = 3 + 5 * kMaxDims;
 
 std::uint64_t bits(int value) { return static_cast<std::uint32_t>(value); }
 
@@ -90,14 +90,13 @@ Next put_rule(const AxisRule& rule, int axis, std::uint64_t& head, Next to) {
 Next put_use(const ArgumentUse& use, Next to) {
   const int dims = use.shape.extents.dims;
   std::uint64_t head = bits(use.buffer) << 32 | (use.reads ? 1U : 0U) | (use.writes ? 2U : 0U) |
-                       (use.may ? 4U : 0U) | dims_bits(dims) << 4;
+                       (use.may ? 4U : 0U) | dims_bits(dims) << 4 | dims_bits(use.map.axes()) << 60;
   Next next = to + 1;
   if (!use.map.is_monotone()) {
     head |= 8U;
     *next++ = reinterpret_cast<std::uint64_t>(use.map.identity());
-  } else {
-    for (int b = 0; b < std::min(dims, kMaxDims); ++b) next = put_rule(use.map.rule(b), b, head, next);
   }
+  for (int b = 0; b < std::min(dims, kMaxDims); ++b) next = put_rule(use.map.rule(b), b, head, next);
   *to = head;
   return next;
 }

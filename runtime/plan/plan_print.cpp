@@ -84,20 +84,4 @@ std::string to_text(const PlacePlan& plan, base::RankId rank) {
   return text;
 }
 
-std::string to_dot(const PlacePlan& plan, std::string_view name) {
-  std::string text = "digraph \"" + std::string(name) + "\" {\n  node [shape=box];\n";
-  for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
-    const Instruction& step = plan.instructions[i];
-    text += "  i" + std::to_string(i) + " [label=\"" + step_text(step) + "\"];\n";
-    for (std::size_t j = 0; j < i; ++j) {
-      const Instruction& earlier = plan.instructions[j];
-      if (touches(step.reads, earlier.writes) || touches(step.writes, earlier.writes) ||
-          touches(step.writes, earlier.reads)) {
-        text += "  i" + std::to_string(j) + " -> i" + std::to_string(i) + ";\n";
-      }
-    }
-  }
-  return text + "}\n";
-}
-
 }  // namespace nuna::plan

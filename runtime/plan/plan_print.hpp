@@ -14,7 +14,5 @@ namespace nuna::plan {
 std::string to_text(const RankPlan& plan, base::RankId rank);
 /// Between the places of one rank, one line an instruction.
 std::string to_text(const PlacePlan& plan, base::RankId rank);
-/// The place plan as a graph for graphviz: an edge where an instruction reads or overwrites what an earlier one touched.
-std::string to_dot(const PlacePlan& plan, std::string_view name);
 
 }  // namespace nuna::plan

@@ -81,9 +81,9 @@ std::uint64_t Planner::hash_of(const LaunchShape& launch) {
     if (!use.map.is_monotone()) use.map = whole();
   }
   LaunchKey key;
-  key.assign(portable, 2 * launch.uses.size());
+  key.assign(portable, (kMaxDims + 1) * launch.uses.size());
   for (const ArgumentUse& use : launch.uses) {
-    key.append(use.shape.bytes());
+    for (const Index size : use.shape.extents.size) key.append(size);
     key.append(use.shape.element_bytes);
   }
   std::uint64_t hash = 0xcbf29ce484222325U;  // not absl's hash, which is seeded per process
@@ -143,9 +143,23 @@ access::CutRef Planner::cut_for(const LaunchShape& launch, std::string_view what
   base::panic("a launch has a team");
 }
 
-DistributionRef Planner::distribution(const access::CutRef& cut, const ArgumentUse& use) {
-  if (!use.map.is_monotone()) ++counts_.enumerated;
-  return std::make_shared<const Distribution>(cut, use.map, use.shape, config_.fast_path);
+// A user's function is the user's code: what it throws is told with the argument that it stands for.
+DistributionRef Planner::distribution(const access::CutRef& cut, const LaunchShape& launch,
+                                      std::size_t argument, std::string_view what) {
+  const ArgumentUse& use = launch.uses[argument];
+  const auto make = [&] {
+    return std::make_shared<const Distribution>(cut, use.map, use.shape, config_.fast_path);
+  };
+  if (use.map.is_monotone()) return make();
+  ++counts_.enumerated;
+  const std::string where = std::string(what) + ": " + argument_name(launch, argument) + ": ";
+  try {
+    return make();
+  } catch (const Error& e) {
+    throw Error(e.code(), where + e.what());
+  } catch (const std::exception& e) {
+    throw Error(ErrorCode::invalid_argument, where + "its access function threw: " + e.what());
+  }
 }
 
 void Planner::refuse_overlaps(const LaunchShape& launch, const std::vector<Argument>& arguments,
@@ -248,7 +262,7 @@ Planner::Signature Planner::check(const LaunchShape& launch, std::string_view wh
       access::check_inside(use.map, use.shape, launch.domain.box(),
                            std::string(what) + ": " + argument_name(launch, a));
     }
-    checked.arguments.push_back({distribution(checked.cut, use), use.buffer});
+    checked.arguments.push_back({distribution(checked.cut, launch, a, what), use.buffer});
     checked.maps.push_back(use.map);
   }
   refuse_overlaps(launch, checked.arguments, what);

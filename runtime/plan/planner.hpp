@@ -94,7 +94,6 @@ class Planner {
 
   const PlannerCounts& counts() const { return counts_; }
   std::int64_t& flattened() { return counts_.flattened; }
-  const Config& config() const { return config_; }
 
  private:
   struct Entry {
@@ -122,7 +121,8 @@ class Planner {
   Signature check(const LaunchShape& launch, std::string_view what);
   Entry compute(const LaunchShape& launch, const States& states, std::string_view what);
   access::CutRef cut_for(const LaunchShape& launch, std::string_view what);
-  coherence::DistributionRef distribution(const access::CutRef& cut, const ArgumentUse& use);
+  coherence::DistributionRef distribution(const access::CutRef& cut, const LaunchShape& launch,
+                                          std::size_t argument, std::string_view what);
   void refuse_overlaps(const LaunchShape& launch, const std::vector<Argument>& arguments,
                        std::string_view what) const;
   void plan_messages(int argument, const coherence::DirectoryState& state,

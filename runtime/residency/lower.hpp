@@ -36,14 +36,13 @@ class Lowering {
   };
   explicit Lowering(Config config) : config_(std::move(config)) {}
 
-  /// Steps of `planned` on this rank's places. `parts` is where parts live: devices, or the host for host views.
+  /// Steps of `planned` on this rank's places. `on_host`: its parts live at the host place (host views), not on devices.
   const Lowered& lower(const plan::Planned& planned, const plan::Uses& uses, const States& states,
                        bool on_host);
   /// The same from the cache, or null.
   const Lowered* find(const plan::Planned& planned, StateKeys states, bool on_host);
 
   ResidencyRef intern(ResidencyState state) { return states_.intern(std::move(state)); }
-  const Config& config() const { return config_; }
 
  private:
   using Key = absl::InlinedVector<std::uint64_t, 12>;

@@ -110,6 +110,17 @@ TEST_P(CopyOnDevices, FillsBoxes) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, CopyOnDevices, ::testing::Values(1, 2, 3));
 
+TEST(Copy, OfAWholeArrayByPointersIsACopyOfBoxes) {
+  Context context = Context::self(with_devices(2));
+  Buffer<int, 2> a(context, {50, 40});
+  Buffer<int, 2> b(context, {50, 40});
+  context.fill(a, 6);
+  context.copy(b.address(), a.address(), 50 * 40 * sizeof(int));
+  const std::string routes = context.stats();
+  EXPECT_THAT(routes, HasSubstr("\"host_to_device\":0,"));
+  EXPECT_EQ(b.host(Access::read)(49, 39), 6);
+}
+
 TEST(Copy, OfSeveralRanksFillsEveryRanksHost) {
   Context::in_process(3, with_devices(2), [](Context& context) {
     Buffer<int, 1> a(context, {100});

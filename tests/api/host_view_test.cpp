@@ -1,6 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
+#include <limits>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -208,6 +212,30 @@ TEST(HostViewOfSeveralRanks, ReadsBackToOneRankOnly) {
   });
 }
 
+TEST(HostViewOfSeveralRanks, OnOneRankKeepsWritersOutOnAllOfThem) {
+  Context::in_process(3, with_devices(1), [](Context& context) {
+    Buffer<int, 1> x(context, {30});
+    context.launch("set", {30}, block(1), SetIndex{}, write(x));
+    auto v = x.host_at(1, Box{{5, 25}});
+    EXPECT_EQ(code_of([&] { x.host(Box{{0, 10}}, Access::write); }), ErrorCode::invalid_argument);
+    v.close();
+    x.host(Box{{0, 1}}, Access::read_write)(0) = 3;
+  });
+}
+
+TEST(HostView, OfAByteRangeDoesNotBringOldBytesOverItsNeighbours) {
+  Context context = Context::self(with_devices(2));
+  Buffer<std::uint32_t, 1> x(context, {4});
+  context.fill(x, 0x11111111U);
+  auto w = x.host_bytes({0, 2}, Access::write);
+  std::memset(w.data(), 0x22, 2);
+  auto r = x.host_bytes({2, 4}, Access::read);
+  EXPECT_EQ(static_cast<int>(*static_cast<const unsigned char*>(r.data())), 0x11);
+  r.close();
+  w.close();
+  EXPECT_EQ(x.host(Access::read)(0), 0x11112222U);
+}
+
 TEST(LocalBoxes, AreDisjointCoverTheBufferAndCanBeReadWithoutOtherRanks) {
   std::atomic<Index> elements{0};
   Context::in_process(3, with_devices(2), [&](Context& context) {
@@ -314,6 +342,15 @@ TEST(ReplicatedContext, TakesNoLongKernelOfAPeerForAStall) {
     EXPECT_EQ(context.sum(1), 2.0);
   });
   ::unsetenv("NUNA_STALL");
+}
+
+TEST(Max, IsTheSameBitsOnEveryRank) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Context::in_process(3, with_devices(1), [&](Context& context) {
+    EXPECT_TRUE(std::isnan(context.max(context.rank() == 1 ? nan : 2.0)));
+    EXPECT_EQ(context.max(-context.rank()), 0.0);
+    EXPECT_EQ(std::signbit(context.max(context.rank() == 1 ? 0.0 : -0.0)), true);  // rank 0's comes first
+  });
 }
 
 TEST(Sum, FoldsInRankOrder) {

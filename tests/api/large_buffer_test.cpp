@@ -59,6 +59,47 @@ TEST(LargeBuffer, GrowsItsBoxWithoutLosingWhatItHolds) {
   }
 }
 
+TEST(LargeBuffer, KeepsItsContentsWhenGrowingIsRefusedForWantOfMemory) {
+  Options options = with_devices(1);
+  options.memory_limit_bytes = std::size_t{8} << 20;
+  Context context = Context::self(options);
+  Buffer<int, 2> a(context, {kRows, kColumns});
+  const Box first{{1000, 1064}, {1000, 1064}};
+  context.launch("set", Domain(first), block(1, 1), SetPlace{}, write(a));
+  const Box far{{1000, 3000}, {1000, 3000}};  // with the first: 16 MB
+  std::string text;
+  EXPECT_EQ(code_of([&] { context.launch("set", Domain(far), block(1, 1), SetPlace{}, write(a)); }, &text),
+            ErrorCode::out_of_memory);
+  EXPECT_THAT(text, ::testing::HasSubstr("launch 'set' at large_buffer_test.cpp:"));
+  auto v = a.host(first, Access::read);
+  for (Index i = 1000; i < 1064; ++i) {
+    for (Index j = 1000; j < 1064; ++j) ASSERT_EQ(v(i, j), value_at(i, j));
+  }
+}
+
+TEST(LargeBuffer, DoesNotMoveUnderAnOpenView) {
+  for (const int devices : {1, 2}) {
+    Context context = Context::self(with_devices(devices));
+    Buffer<int, 2> a(context, {kRows, kColumns});
+    auto v = a.host(Box{{0, 8}, {0, 8}}, Access::write);
+    std::string text;
+    EXPECT_EQ(code_of([&] { a.host(Box{{100, 108}, {0, 8}}, Access::write); }, &text),
+              ErrorCode::unsupported);
+    EXPECT_THAT(text, ::testing::HasSubstr("close the view first"));
+    for (Index i = 0; i < 8; ++i) {
+      for (Index j = 0; j < 8; ++j) v(i, j) = value_at(i, j);
+    }
+    v.close();
+    auto w = a.host(Box{{100, 108}, {0, 8}}, Access::write);
+    for (Index i = 100; i < 108; ++i) {
+      for (Index j = 0; j < 8; ++j) w(i, j) = 1;
+    }
+    w.close();
+    auto r = a.host(Box{{0, 8}, {0, 8}}, Access::read);
+    EXPECT_EQ(r(7, 3), value_at(7, 3));
+  }
+}
+
 TEST(LargeBuffer, HasNoPlainPointer) {
   Context context = Context::self();
   Buffer<int, 2> a(context, {kRows, kColumns});

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+
+#include <numeric>
 #include <vector>
 
 #include "kernels.hpp"
@@ -89,6 +91,25 @@ TEST(Launch, OutsideABufferIsRefused) {
             ErrorCode::out_of_bounds);
 }
 
+TEST(Launch, WithAShiftedAccessFunctionTouchesTheShiftedElements) {
+  Context context = Context::self(with_devices(2));
+  Buffer<int, 1> x(context, {20});
+  context.fill(x, 7);
+  const auto own = [](const Part& p, std::vector<Box>& boxes) { boxes.push_back(p.threads); };
+  struct SetBehind {
+    NUNA_KERNEL void operator()(Thread t, View<int, 1> v) const { v(t.global(0) + 10) = 1; }
+  };
+  context.launch("unmoved", {10}, block(1), SetIndex{}, write(x, mapped(own)));
+  context.launch("moved", {10}, block(1), SetBehind{}, write(x, mapped(own).shifted({10})));
+  std::vector<int> wanted(20, 1);
+  std::iota(wanted.begin(), wanted.begin() + 10, 0);
+  EXPECT_EQ(contents(x), wanted);
+  EXPECT_EQ(code_of([&] {
+              context.launch("out", {10}, block(1), SetBehind{}, write(x, mapped(own).shifted({11})));
+            }),
+            ErrorCode::out_of_bounds);
+}
+
 TEST(Launch, OverNothingOrWithAnEmptyBlockIsRefused) {
   Context context = Context::self();
   Buffer<int, 1> x(context, {10});
@@ -145,6 +166,33 @@ TEST(KernelThatThrows, ReachesTheEventAndOtherRanks) {
   });
 }
 
+TEST(KernelThatThrows, LeavesTheBuffersThatItOnlyReadsAlone) {
+  Context context = Context::self();
+  Buffer<int, 1> a(context, {10});
+  Buffer<int, 1> b(context, {10});
+  context.fill(a, 1);
+  context.launch(
+      "bad", {10}, block(1), [](Thread, View<const int, 1>, View<int, 1>) { throw std::runtime_error("no"); },
+      read(a), write(b));
+  EXPECT_NO_THROW(context.fence(a));
+  EXPECT_EQ(code_of([&] { context.fence(b); }), ErrorCode::kernel_failed);
+  EXPECT_EQ(code_of([&] { context.wait(); }), ErrorCode::kernel_failed);
+}
+
+TEST(Event, ThatOutlivesItsContextDoesNotKeepTheRankFromLeaving) {
+  std::vector<Event> last(2);
+  std::string text;
+  EXPECT_THROW(Context::in_process(2, with_devices(1),
+                                   [&](Context& context) {
+                                     Buffer<int, 1> x(context, {10});
+                                     last[static_cast<std::size_t>(context.rank())] =
+                                         context.launch("set", {10}, block(1), SetIndex{}, write(x));
+                                     if (context.rank() == 0) throw std::runtime_error("rank 0 gives up");
+                                     x.host(Access::read);
+                                   }),
+               std::runtime_error);
+}
+
 TEST(Event, WaitsForItsLaunch) {
   Context context = Context::self();
   Buffer<int, 1> x(context, {10});
@@ -181,6 +229,46 @@ TEST(MemoryLimit, MovesOldBuffersOutOfADeviceAndThenRefusesWithSizes) {
   std::string text;
   EXPECT_EQ(code_of([&] { context.fill(huge, 1); }, &text), ErrorCode::out_of_memory);
   EXPECT_THAT(text, HasSubstr("NUNA_MEMORY_LIMIT"));
+}
+
+struct SetColumn {
+  NUNA_KERNEL void operator()(Thread t, View<float, 2> x) const {
+    const auto [i, j] = t.global<2>();
+    x(i, j) = 1;
+  }
+};
+
+TEST(MemoryLimit, GetsEverythingBackOfALaunchThatWasRefusedHalfWay) {
+  Options options = with_devices(2);
+  options.memory_limit_bytes = std::size_t{8} << 20;
+  Context context = Context::self(options);
+  {
+    // cut along its rows, 128 kB apart in a device's memory: committed row by row
+    Buffer<float, 2> columns(context, {1000, 32 * 1024});
+    EXPECT_EQ(code_of([&] {
+                context.launch("set", Domain({1000, 32 * 1024}).along(1), block(1, 1), SetColumn{},
+                               write(columns));
+              }),
+              ErrorCode::out_of_memory);
+  }
+  Buffer<float, 1> rest(context, {3 << 20});  // 12 MiB: 6 MiB a device
+  context.fill(rest, 2.0F);
+  EXPECT_EQ(rest.host(Box{{0, 10}}, Access::read)(7), 2.0F);
+}
+
+TEST(MemoryLimit, EvictionDoesNotTouchWhatAnOpenViewWrites) {
+  Options options = with_devices(2);
+  options.memory_limit_bytes = 1 << 20;
+  Context context = Context::self(options);
+  const Index n = 200'000;  // 800 kB, 400 kB a device
+  Buffer<int, 1> a(context, {n});
+  context.fill(a, 1);
+  auto v = a.host(Access::write);
+  std::fill(v.begin(), v.end(), 2);
+  Buffer<int, 1> b(context, {450'000});
+  context.fill(b, 9);  // a must leave the devices
+  v.close();
+  EXPECT_EQ(contents(a), std::vector<int>(static_cast<std::size_t>(n), 2));
 }
 
 TEST(Check, NothingIsLostWhenALaunchIsRefusedForWantOfMemory) {

@@ -74,9 +74,13 @@ TEST(Trace, HasATrackPerDeviceAndWireOfEveryRankAndTheLaunchesNames) {
   std::filesystem::remove(file);
   std::multiset<std::string> tracks;
   std::multiset<std::string> spans;
+  std::set<nlohmann::json> begun;
+  std::set<nlohmann::json> ended;
   std::int64_t sent = 0;
   for (const auto& event : json.at("traceEvents")) {
     if (event.at("name") == "thread_name") tracks.insert(event.at("args").at("name"));
+    if (event.at("ph") == "s") begun.insert(event.at("id"));
+    if (event.at("ph") == "f") ended.insert(event.at("id"));
     if (event.at("ph") != "X") continue;
     spans.insert(event.at("name"));
     if (event.value("cat", "") == "send") sent += event.at("args").at("bytes").get<std::int64_t>();
@@ -86,6 +90,8 @@ TEST(Trace, HasATrackPerDeviceAndWireOfEveryRankAndTheLaunchesNames) {
   EXPECT_EQ(tracks.count("sends"), 2U);
   EXPECT_GE(spans.count("neighbours"), 4U);
   EXPECT_EQ(sent, 8);
+  EXPECT_EQ(begun.size(), 2U) << "an arrow for each message";
+  EXPECT_EQ(begun, ended);
 }
 
 TEST(Check, MakesReadingWhatNobodyWroteAnError) {

@@ -45,7 +45,7 @@ class HostRig final : public Rig {
     if (shares_host_memory) {
       file_ = memfd_create("host-place", MFD_CLOEXEC);
       if (ftruncate(file_, kRange) != 0) base::panic("a memory file of the test cannot grow");
-      config.memfd = file_;
+      config.shared_mapping = true;
     }
     const int protection = shares_host_memory ? PROT_READ | PROT_WRITE : PROT_NONE;
     const int flags = MAP_NORESERVE | (shares_host_memory ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS);

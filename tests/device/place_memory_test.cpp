@@ -126,7 +126,7 @@ TEST(SharedMemory, GivesTheFilesPagesBackThroughAHole) {
   {
     const Mapping mapping(kSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file);
     const Mapping other(kSize, PROT_READ, MAP_SHARED | MAP_NORESERVE, file);
-    PlaceMemory memory("host", mapping.base(), kSize, kSize, PlaceMemory::Backing::shared_file);
+    PlaceMemory memory("host", mapping.base(), kSize, kSize, PlaceMemory::Backing::shared);
     memory.commit({0, 64 * kPage});
     std::memset(mapping.base(), 5, static_cast<std::size_t>(64 * kPage));
     struct stat before{};
@@ -146,7 +146,7 @@ TEST(SharedMemory, HasALimitToo) {
   constexpr std::size_t kSize = std::size_t{1} << 20;
   const Mapping mapping(kSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1);
   PlaceMemory memory("host", mapping.base(), kSize, static_cast<std::size_t>(kPage),
-                     PlaceMemory::Backing::shared_file);
+                     PlaceMemory::Backing::shared);
   memory.commit({0, kPage});
   EXPECT_THROW(memory.commit({kPage, kPage + 1}), Error);
 }

@@ -41,6 +41,7 @@ class Nothing final : public nuna::execute::Executor {
     return {};
   }
   void wait_for_host(nuna::execute::Instances&, const nuna::base::ByteBox&, bool) override {}
+  void quiesce(nuna::execute::Instances&) override {}
   void wait_for(nuna::execute::Instances&) override {}
   std::vector<std::exception_ptr> drain() override { return {}; }
 };

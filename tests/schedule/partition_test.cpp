@@ -95,6 +95,13 @@ TEST(Cut, UsesSeveralAxesWhenNoneHasEnoughBlocks) {
   for (int p = 0; p < 8; ++p) EXPECT_EQ(c.threads(p).count(), 2);
 }
 
+TEST(Domain, RefusesAxesAndPartsThatCannotBe) {
+  EXPECT_THROW(Domain({9}).parts(0, 4), Error);
+  EXPECT_THROW(Domain({9}).along(-2), Error);
+  EXPECT_THROW(Domain({9}).weights(3, {1, 2}), Error);
+  EXPECT_THROW(Domain({9}).weights(-1, {1, 2}), Error);
+}
+
 TEST(Cut, RefusesWhatItCannotDo) {
   const Team four{2, 2};
   EXPECT_EQ(refused(Domain({100}).parts(3), {1}, four), ErrorCode::invalid_argument);

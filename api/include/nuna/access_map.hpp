@@ -14,12 +14,14 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "nuna/box.hpp"
 #include "nuna/config.hpp"
+#include "nuna/error.hpp"
 
 namespace nuna {
 inline namespace v0 {
@@ -53,8 +55,9 @@ class AccessMap {
  public:
   using Function = std::function<void(const Part& part, std::vector<Box>& elements)>;
 
-  /// One rule per buffer axis.
-  constexpr explicit AccessMap(std::array<AxisRule, kMaxDims> rules) : rules_(rules) {}
+  /// One rule per buffer axis. `axes`: how many the buffer must have; 0: any number, rules beyond are unused.
+  constexpr explicit AccessMap(std::array<AxisRule, kMaxDims> rules, int axes = 0)
+      : rules_(rules), axes_(axes) {}
 
   /// A user's function. `identity` tells equal functions apart in caches: two maps with the same non-null
   /// identity are taken to be the same function.
@@ -64,6 +67,7 @@ class AccessMap {
 
   bool is_monotone() const { return function_ == nullptr; }
   const AxisRule& rule(int axis) const { return rules_[static_cast<std::size_t>(axis)]; }
+  int axes() const { return axes_; }
   const Function& function() const { return *function_; }
   const void* identity() const { return identity_; }
 
@@ -78,15 +82,24 @@ class AccessMap {
   }
 
   friend bool operator==(const AccessMap& a, const AccessMap& b) {
-    return a.identity_ == b.identity_ && a.rules_[0] == b.rules_[0] && a.rules_[1] == b.rules_[1] &&
-           a.rules_[2] == b.rules_[2];
+    return a.identity_ == b.identity_ && a.axes_ == b.axes_ && a.rules_[0] == b.rules_[0] &&
+           a.rules_[1] == b.rules_[1] && a.rules_[2] == b.rules_[2];
   }
 
  private:
   std::array<AxisRule, kMaxDims> rules_{};
+  int axes_ = 0;
   std::shared_ptr<const Function> function_;
   const void* identity_ = nullptr;
 };
+
+namespace detail {
+/// Throws Error (invalid_argument): negative numbers mean something else in a rule.
+inline int checked_axis(int axis) {
+  if (axis >= 0) return axis;
+  throw Error(ErrorCode::invalid_argument, "there is no launch axis " + std::to_string(axis));
+}
+}  // namespace detail
 
 /// Thread (i, j, k) touches element (i, j, k).
 inline AccessMap one_to_one() { return AccessMap({AxisRule{0}, AxisRule{1}, AxisRule{2}}); }
@@ -107,12 +120,12 @@ inline AccessMap whole() { return AccessMap(std::array<AxisRule, kMaxDims>{}); }
 
 /// Thread (i, ...) touches all of row i: buffer axis 0 follows launch axis `launch_axis`, the others are whole.
 inline AccessMap rows(int launch_axis = 0) {
-  return AccessMap({AxisRule{launch_axis}, AxisRule{}, AxisRule{}});
+  return AccessMap({AxisRule{detail::checked_axis(launch_axis)}, AxisRule{}, AxisRule{}});
 }
 
 /// Thread (.., j) touches all of column j: buffer axis 1 follows launch axis `launch_axis`, the others are whole.
 inline AccessMap columns(int launch_axis = 1) {
-  return AccessMap({AxisRule{}, AxisRule{launch_axis}, AxisRule{}});
+  return AccessMap({AxisRule{}, AxisRule{detail::checked_axis(launch_axis)}, AxisRule{}});
 }
 
 /// Every thread touches the same box.
@@ -121,12 +134,13 @@ inline AccessMap fixed(const Box& box) {
   for (std::size_t a = 0; a < rules.size(); ++a) {
     rules[a] = AxisRule{AxisRule::kFixed, box.axis[a].size(), box.axis[a].begin};
   }
-  return AccessMap(rules);
+  return AccessMap(rules, box.dims);
 }
 
 /// Buffer axis b follows launch axis `axes[b]` one to one: {1, 0} reads a transpose.
 inline AccessMap permuted(int axis0, int axis1, int axis2 = 2) {
-  return AccessMap({AxisRule{axis0}, AxisRule{axis1}, AxisRule{axis2}});
+  return AccessMap({AxisRule{detail::checked_axis(axis0)}, AxisRule{detail::checked_axis(axis1)},
+                    AxisRule{detail::checked_axis(axis2)}});
 }
 
 /// Thread (i, j, k) touches the tile [i*t0, (i+1)*t0) x [j*t1, (j+1)*t1) x [k*t2, (k+1)*t2).

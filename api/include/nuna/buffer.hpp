@@ -56,7 +56,7 @@ class NUNA_API BufferHandle {
 ///
 /// Move-only. Creating, opening and destroying are replicated calls in a Context of several ranks: all ranks make them
 /// in the same order. The address range is reserved at creation; memory follows use, on the devices that use it.
-/// Contents are undefined until written. Destroying a buffer in use defers the release until its users are done.
+/// Contents are undefined until written. Destroying a buffer waits for what still uses it.
 /// Errors: invalid_argument for an empty or oversized shape, out_of_memory when the address range is exhausted.
 template <class T, int N>
 class Buffer {

@@ -132,13 +132,14 @@ struct ConstPitched {
 /// the process). The destructor waits for everything.
 class NUNA_API Context {
  public:
-  /// All ranks if launched by MPI, else this process alone. Reads `--devices N` from the arguments, which win over
+  /// This process alone, for now: launchers (MPI) are not looked for yet. Reads `--devices N` from the arguments, which win over
   /// NUNA_DEVICES.
   static Context world(int argc, char** argv, Options options = {});
   /// This process alone.
   static Context self(Options options = {});
   /// Runs `body` once per rank on `ranks` threads of this process, each with its own rank's Context: the in-process
-  /// cluster. Returns when all have ended; throws the failure of the rank that failed first.
+  /// cluster. Returns when all have ended; throws the failure of the rank that failed first, unless it only tells that
+  /// another rank left (diverged, stalled) and one tells why.
   static void in_process(int ranks, const Options& options, const std::function<void(Context&)>& body);
 
   Context(Context&&) noexcept;
@@ -152,8 +153,10 @@ class NUNA_API Context {
 
   /// Runs `kernel` for every thread of `domain`, split over all devices of all ranks. Arguments are buffers with
   /// their declared access (read, write, read_write, may_write) and plain trivially copyable values, in the order
-  /// of the kernel's parameters behind Thread. Throws only for its arguments (invalid_argument, out_of_bounds,
-  /// overlapping_writes, too_few_blocks), before anything has moved. The name and the call site go into traces and errors.
+  /// of the kernel's parameters behind Thread. What is wrong with the call is thrown before anything has moved
+  /// (invalid_argument, out_of_bounds, overlapping_writes, too_few_blocks, already_released, out_of_memory, never_written,
+  /// concurrent_use; docs/launches.md); before that, views that the launch closes may throw theirs. The name and the
+  /// call site go into traces and errors.
   template <class Kernel, class... Arguments>
   Event launch(detail::LaunchName name, const Domain& domain, const Extents& block, Kernel kernel,
                const Arguments&... arguments) {
@@ -211,7 +214,8 @@ class NUNA_API Context {
   /// Counters since the Context's start, as one JSON object: launches, bytes by route, planner and tracker nanoseconds,
   /// plan cache hits, fallbacks.
   std::string stats() const;
-  /// Folds `value` over the ranks (rank order, so all get the same bits). Replicated.
+  /// Folds `value` over the ranks (rank order, so all get the same bits). The maximum is NaN when a rank's value is.
+  /// Replicated.
   double sum(double value, const char* file = __builtin_FILE(), int line = __builtin_LINE());
   double max(double value, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 

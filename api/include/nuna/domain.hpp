@@ -3,10 +3,12 @@
 
 #include <array>
 #include <initializer_list>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "nuna/box.hpp"
+#include "nuna/error.hpp"
 
 namespace nuna {
 inline namespace v0 {
@@ -21,6 +23,8 @@ inline namespace v0 {
 ///
 /// Without parts() or along(), the frame is cut along its slowest axis that has enough blocks, or along several if
 /// none has; devices for which no block is left stay idle.
+///
+/// The builders throw Error (invalid_argument) for an axis or a number of parts that cannot be.
 class Domain {
  public:
   Domain(std::initializer_list<Index> sizes) : Domain(Extents(sizes)) {}
@@ -36,20 +40,24 @@ class Domain {
   /// Cut into this many parts along each axis. The product must be the number of devices of all ranks, and each
   /// axis must have as many blocks as parts (ErrorCode::too_few_blocks).
   Domain parts(int parts0, int parts1 = 1, int parts2 = 1) const {
+    if (parts0 < 1 || parts1 < 1 || parts2 < 1)
+      throw Error(ErrorCode::invalid_argument, "Domain::parts: an axis has at least 1 part");
     Domain d = *this;
     d.parts_ = {parts0, parts1, parts2};
     return d;
   }
   /// Cut along one axis only.
   Domain along(int axis) const {
+    check_axis(axis, "Domain::along");
     Domain d = *this;
     d.along_ = axis;
     return d;
   }
   /// Sizes of the parts along `axis` relative to each other, one per part along that axis; with parts() or along().
   Domain weights(int axis, std::vector<double> relative) const {
+    check_axis(axis, "Domain::weights");
     Domain d = *this;
-    d.weights_[static_cast<std::size_t>(axis)] = std::move(relative);
+    d.weights_.at(static_cast<std::size_t>(axis)) = std::move(relative);
     return d;
   }
 
@@ -60,6 +68,12 @@ class Domain {
   const std::vector<double>& weights_of(int axis) const { return weights_[static_cast<std::size_t>(axis)]; }
 
  private:
+  static void check_axis(int axis, const char* what) {
+    if (axis >= 0 && axis < kMaxDims) return;
+    throw Error(ErrorCode::invalid_argument,
+                std::string(what) + ": there is no axis " + std::to_string(axis));
+  }
+
   Box box_;
   Box frame_;
   std::array<int, kMaxDims> parts_{0, 0, 0};

@@ -50,7 +50,7 @@ class HostDevice final : public Device {
         base_(config.base),
         range_bytes_(static_cast<Index>(config.range_bytes)),
         memory_(config.name, config.base, config.range_bytes, config.memory_bytes,
-                config.memfd ? PlaceMemory::Backing::shared_file : PlaceMemory::Backing::anonymous),
+                config.shared_mapping ? PlaceMemory::Backing::shared : PlaceMemory::Backing::anonymous),
         timeline_(*config.bell),
         recorder_(config.recorder),
         track_(config.track),

@@ -23,16 +23,14 @@ struct HostDeviceConfig {
   std::string name;  ///< for people and traces: "host:1"
   int threads = 1;   ///< that run a kernel at once, the leader included
 
-  /// The address range, whole pages, reserved by the caller until the device's end. Without `memfd` it is a
-  /// private anonymous mapping whose protection is the device's business; it is closed where nothing is
-  /// committed.
+  /// The address range, whole pages, reserved by the caller until the device's end. A private
+  /// anonymous mapping, whose protection is the device's business (it is closed where nothing is committed), or
+  /// with `shared_mapping` a shared, writable one, whose pages are given back by punching holes.
   std::byte* base = nullptr;
   std::size_t range_bytes = 0;
   std::size_t memory_bytes = 0;  ///< limit of what may be committed, counted in pages
+  bool shared_mapping = false;
   bool shares_host_memory = false;
-  /// Set when the range is a shared, writable mapping of this file: its pages are given back by punching
-  /// holes. The file stays the caller's.
-  std::optional<int> memfd;
 
   base::Doorbell* bell = nullptr;  ///< rung when an operation completes; outlives the device
 

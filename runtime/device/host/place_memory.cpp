@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/log.hpp"
 #include "base/units.hpp"
 #include "nuna/error.hpp"
 
@@ -44,7 +45,9 @@ void PlaceMemory::release(Interval bytes) {
   if (bytes.empty()) return;
   base::check(range_.contains(bytes), "released bytes lie in the device's range");
   const base::MutexLock lock(mutex_);
-  for (const Interval& pages : ledger_.freed(bytes)) give_back(pages);
+  for (const Interval& pages : ledger_.freed(bytes)) {
+    if (!give_back(pages)) return;
+  }
   ledger_.release(bytes);
 }
 
@@ -66,18 +69,20 @@ void PlaceMemory::open(const PageLedger::Ranges& pages, Interval wanted) {
   }
 }
 
-void PlaceMemory::give_back(Interval pages) {
-  const bool shared = backing_ == Backing::shared_file;
+bool PlaceMemory::give_back(Interval pages) {
+  const bool shared = backing_ == Backing::shared;
   const auto size = static_cast<std::size_t>(pages.size());
-  // Of a shared file, only a hole in the file frees memory: other mappings of it may exist.
+  // Of shared memory, only a hole frees anything: other mappings of it may exist.
   if (madvise(base_ + pages.begin, size, shared ? MADV_REMOVE : MADV_DONTNEED) != 0) {
-    throw Error(ErrorCode::unsupported, "device " + owner_ + " cannot give " +
-                                            base::print_bytes(pages.size()) + " back to the system (" +
-                                            std::generic_category().message(errno) +
-                                            "): do not lock the process's memory (mlockall)");
+    base::warn_once("give back " + owner_, "device " + owner_ + " cannot give " +
+                                               base::print_bytes(pages.size()) + " back to the system (" +
+                                               std::generic_category().message(errno) +
+                                               "): do not lock the process's memory (mlockall)");
+    return false;
   }
   // Closed again, so that a use after release faults at once. A failure here costs nothing but that.
   if (!shared) mprotect(base_ + pages.begin, size, PROT_NONE);
+  return true;
 }
 
 void PlaceMemory::refuse(Interval wanted, const std::string& why) const {

@@ -9,13 +9,13 @@
 
 namespace nuna::device::host {
 
-/// Any thread. Throws nuna::Error (out_of_memory) and changes nothing when the limit or the machine is
+/// Any thread. commit() throws nuna::Error (out_of_memory) and changes nothing when the limit or the machine is
 /// exhausted.
 class PlaceMemory {
  public:
   enum class Backing {
-    anonymous,    ///< private mapping, closed where nothing is committed
-    shared_file,  ///< shared writable mapping of a memfd; always open, pages appear with use
+    anonymous,  ///< private mapping, closed where nothing is committed
+    shared,     ///< shared writable mapping, of a memfd or anonymous; always open, pages appear with use
   };
 
   /// [base, base + range_bytes) is reserved by the caller, who unmaps it after this object's end.
@@ -23,13 +23,14 @@ class PlaceMemory {
               Backing backing);
 
   void commit(Interval bytes) NUNA_EXCLUDES(mutex_);
+  /// Does not throw. Pages that the system does not take back stay held, with one warning.
   void release(Interval bytes) NUNA_EXCLUDES(mutex_);
   /// Bytes of the pages held now.
   std::size_t held_bytes() const NUNA_EXCLUDES(mutex_);
 
  private:
   void open(const PageLedger::Ranges& pages, Interval wanted) NUNA_REQUIRES(mutex_);
-  void give_back(Interval pages) NUNA_REQUIRES(mutex_);
+  bool give_back(Interval pages) NUNA_REQUIRES(mutex_);
   [[noreturn]] void refuse(Interval wanted, const std::string& why) const NUNA_REQUIRES(mutex_);
 
   const std::string owner_;  // the device's name, for messages
