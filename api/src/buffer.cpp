@@ -48,7 +48,8 @@ void release_quietly(const std::shared_ptr<BufferState>& state) noexcept {
   if (state == nullptr || state->released()) return;
   ContextState& context = state->context();
   if (context.ended.load()) {
-    base::panic("a Buffer outlived its Context: destroy the buffers first");
+    base::stop("the buffer created at " + std::string(state->site) +
+               " outlived its Context: destroy the buffers first");
   }
   try {
     const Inside inside(context, "releasing a buffer", {});
@@ -56,7 +57,6 @@ void release_quietly(const std::shared_ptr<BufferState>& state) noexcept {
     context.views().forget(buffer);
     context.program().destroy(buffer, "its destructor");
     state->forget();
-    --context.buffers;
   } catch (const std::exception& e) {
     base::log(base::LogLevel::error, "buffer", context.runtime().rank(), e.what());
   }
@@ -71,7 +71,7 @@ BufferHandle::BufferHandle(const Context& context, const Extents& extents, int d
   const Inside inside(*owner, "creating a buffer", site);
   state_ = std::make_shared<BufferState>(owner, owner->program().create(shape, to_string(site)));
   state_->extents = extents;
-  ++owner->buffers;
+  state_->site = to_string(site);
 }
 
 BufferHandle& BufferHandle::operator=(BufferHandle&& other) noexcept {
@@ -174,7 +174,6 @@ void BufferHandle::release(CallSite site) {
   context.views().forget(buffer);
   context.program().destroy(buffer, to_string(site));
   state()->forget();
-  --context.buffers;
 }
 
 const std::shared_ptr<BufferState>& BufferHandle::state() const {

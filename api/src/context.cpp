@@ -80,9 +80,11 @@ Context& Context::operator=(Context&& other) noexcept {
 
 Context::~Context() {
   if (state_ == nullptr) return;
-  if (state_->buffers.load() > 0) {
-    base::panic("a Context was destroyed before " + std::to_string(state_->buffers.load()) +
-                " of its buffers: destroy the buffers first");
+  if (!state_->program().buffers().empty()) {
+    const auto& left = state_->program().buffers();
+    base::stop("a Context was destroyed before " + std::to_string(left.size()) +
+               " of its buffers, such as the one created at " + left.front().site +
+               ": destroy the buffers first");
   }
   for (const auto& failure : state_->program().executor().drain()) {
     base::log(base::LogLevel::error, "context", state_->runtime().rank(),

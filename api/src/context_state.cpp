@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "base/worker_thread.hpp"
 
 namespace nuna::detail {
 
@@ -24,6 +25,10 @@ Inside::Inside(ContextState& context, const char* what, CallSite site)
   if (context.ended.load()) {
     throw Error(ErrorCode::invalid_argument,
                 where() + ": the Context has ended; keep it alive longer than its buffers and views");
+  }
+  if (base::on_worker_thread()) {
+    throw Error(ErrorCode::concurrent_use,
+                where() + ": a kernel cannot use a Context, which would wait for the kernel");
   }
   if (context.runtime().ranks() == 1) {
     context.mutex_.lock();
@@ -85,7 +90,7 @@ ViewState::~ViewState() {
     const Inside inside(*context_, "closing a host view", site_);
     if (view_->open) context_->views().close_quietly(*view_, to_string(site_));
   } catch (const Error& e) {  // another thread is inside: the bytes are not made the newest
-    base::panic(e.what());
+    base::stop(e.what());
   }
 }
 

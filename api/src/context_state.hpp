@@ -36,7 +36,6 @@ class ContextState {
 
   /// Whether the Context has ended; its buffers must not be used any more.
   std::atomic<bool> ended{false};
-  std::atomic<int> buffers{0};
 
  private:
   friend class Inside;
@@ -91,6 +90,7 @@ class BufferState {
   void forget() { buffer_ = nullptr; }
 
   Extents extents;
+  std::string site;                     ///< where it was created
   std::shared_ptr<adsm::HostView> all;  ///< of data()
 
  private:

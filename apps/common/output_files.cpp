@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "nuna/error.hpp"
@@ -75,6 +76,8 @@ void OutputFiles::commit() {
 }
 
 void OutputFiles::require_writable(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) fail_for(path, "create", EISDIR);
   const Temporary t = create_beside(path);
   std::fclose(t.file);
   ::unlink(t.name.c_str());

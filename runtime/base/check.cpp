@@ -19,6 +19,14 @@ void panic(std::string_view text, std::source_location where) {
   std::abort();
 }
 
+void stop(std::string_view text) {
+  const std::string line = "nuna: " + std::string(text);
+  if (throwing.load() > 0) throw BrokenInvariant(line);
+  std::fprintf(stderr, "%s\n", line.c_str());
+  std::fflush(stderr);
+  std::abort();
+}
+
 ThrowOnPanic::ThrowOnPanic() { ++throwing; }
 ThrowOnPanic::~ThrowOnPanic() { --throwing; }
 

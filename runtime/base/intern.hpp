@@ -2,8 +2,8 @@
 // Interner: equal values become one shared object, so that comparing them later is comparing pointers.
 //
 // Not thread-safe. T needs == and AbslHashValue. Values live as long as somebody holds them or the interner does; it
-// forgets all of them when it holds more than `capacity`, which only costs misses: whoever compares interned values
-// must fall back to == when pointers differ and equality matters.
+// forgets all of them when their weights add up to more than `capacity`, which only costs misses: whoever compares
+// interned values must fall back to == when pointers differ and equality matters.
 
 #include <absl/container/flat_hash_set.h>
 #include <absl/hash/hash.h>
@@ -19,9 +19,13 @@ class Interner {
  public:
   explicit Interner(std::size_t capacity = 8192) : capacity_(capacity) {}
 
-  std::shared_ptr<const T> intern(T value) {
+  std::shared_ptr<const T> intern(T value, std::size_t weight = 1) {
     if (const auto found = known_.find(value); found != known_.end()) return *found;
-    if (known_.size() >= capacity_) known_.clear();
+    if (weight_ + weight > capacity_) {
+      known_.clear();
+      weight_ = 0;
+    }
+    weight_ += weight;
     auto fresh = std::make_shared<const T>(std::move(value));
     known_.insert(fresh);
     return fresh;
@@ -43,6 +47,7 @@ class Interner {
     bool operator()(const T& a, const std::shared_ptr<const T>& b) const { return a == *b; }
   };
   std::size_t capacity_;
+  std::size_t weight_ = 0;
   absl::flat_hash_set<std::shared_ptr<const T>, Hash, Equal> known_;
 };
 

@@ -229,8 +229,8 @@ BoxList DirectoryState::produced_by(RankId rank) const {
 template <class F>
 void DirectoryState::renew(Interval range, F value_after) {
   std::vector<std::pair<Interval, SegmentValue>> renewed;
-  map_.for_each({0, shape_.bytes()}, [&](Interval segment, const SegmentValue& v) {
-    if (!segment.intersect(range).empty()) renewed.emplace_back(segment, value_after(segment, v));
+  map_.for_each_whole(range, [&](Interval segment, const SegmentValue& v) {
+    renewed.emplace_back(segment, value_after(segment, v));
   });
   for (auto& [segment, value] : renewed) map_.assign(segment, std::move(value));
 }
@@ -270,6 +270,14 @@ DirectoryState DirectoryState::after_host_write(Interval range, RankRange ranks)
   next.map_.assign(
       range, value_of({Layer{nullptr, std::make_shared<const Image>(Image{{shape_.whole(), ranks}}), {}}}));
   return next;
+}
+
+std::size_t DirectoryState::weight() const {
+  std::size_t boxes = 1;
+  map_.for_each({0, shape_.bytes()}, [&](Interval, const SegmentValue& v) {
+    for (const Layer& l : *v.layers) boxes += 2 + (l.image != nullptr ? l.image->size() : 0);
+  });
+  return boxes;
 }
 
 std::size_t DirectoryState::highest_stack() const {

@@ -69,6 +69,8 @@ class DirectoryState {
   /// Number of segments and of layers in the highest stack.
   std::size_t segments() const { return map_.segments(); }
   std::size_t highest_stack() const;
+  /// How much memory the state takes, in boxes, about: the weight of caches.
+  std::size_t weight() const;
 
   friend bool operator==(const DirectoryState& a, const DirectoryState& b) {
     return a.shape_ == b.shape_ && a.map_ == b.map_;

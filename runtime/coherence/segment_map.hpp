@@ -72,6 +72,19 @@ class SegmentMap {
     f(Interval{begin, range.end}, *value);
   }
 
+  /// The same for the whole of those segments, not clipped.
+  template <class Function>
+  void for_each_whole(Interval range, Function f) const {
+    check_inside(range);
+    if (range.empty()) return;
+    for (auto segment = std::prev(starts_.upper_bound(range.begin));
+         segment != starts_.end() && segment->first < range.end;) {
+      const auto next = std::next(segment);
+      f(Interval{segment->first, next == starts_.end() ? size_ : next->first}, segment->second);
+      segment = next;
+    }
+  }
+
   /// Gives every byte of `range` the value `value`.
   void assign(Interval range, Value value) {
     check_inside(range);

@@ -62,6 +62,7 @@ Buffer& Program::create(const base::Shape& shape, std::string_view site) {
   buffer.directory = planner_.fresh(shape);
   buffer.residency = lowering_.intern({});
   buffer.number = next_buffer_++;
+  buffer.site = site;
   std::uint64_t asked = mixed(buffer.number, static_cast<std::uint64_t>(shape.element_bytes));
   for (const Index size : shape.extents.size) asked = mixed(asked, static_cast<std::uint64_t>(size));
   count_call("create a buffer", site, asked);

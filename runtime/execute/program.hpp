@@ -29,6 +29,7 @@ namespace nuna::execute {
 /// A buffer of a Program.
 struct Buffer {
   std::uint64_t number = 0;
+  std::string site;  ///< where it was created
   std::unique_ptr<Instances> instances;
   coherence::DirectoryRef directory;
   residency::ResidencyRef residency;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/failure.hpp"
-#include "base/log.hpp"
+#include "base/worker_thread.hpp"
 #include "nuna/error.hpp"
 
 namespace nuna::execute {
@@ -34,7 +34,7 @@ Wire::Wire(cluster::Communicator& communicator, base::Doorbell& bell, trace::Sta
     receive_track_ = recorder_->track(communicator_.rank(), trace::TrackKind::wire, "receives");
   }
   communicator_.set_bell(&bell_);
-  thread_ = std::thread([this] { loop(); });
+  thread_ = base::start_worker("wire", [this] { loop(); });
 }
 
 Wire::~Wire() {

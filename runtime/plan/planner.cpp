@@ -109,7 +109,12 @@ const Planned& Planner::plan(const LaunchShape& launch, const States& states, st
   ++counts_.misses;
   auto entry = std::make_unique<Entry>(compute(launch, states, what));
   put_key(launch, pointers);
-  if (cache_.size() >= config_.cache_entries) cache_.clear();
+  const std::size_t weight = weight_of(*entry);
+  if (cached_boxes_ + weight > config_.cache_boxes) {
+    cache_.clear();
+    cached_boxes_ = 0;
+  }
+  cached_boxes_ += weight;
   const LaunchKey::Words key = key_.words();
   return cache_.emplace(KeptKey(key.begin(), key.end()), std::move(entry)).first->second->planned;
 }
@@ -125,6 +130,22 @@ const Planner::Signature& Planner::signature(const LaunchShape& launch, std::str
   if (signatures_.size() >= kMostSignatures) signatures_.clear();
   const LaunchKey::Words key = key_.words();
   return *signatures_.emplace(KeptKey(key.begin(), key.end()), std::move(fresh)).first->second;
+}
+
+std::size_t Planner::weight_of(const Entry& entry) {
+  const RankPlan& plan = *entry.planned.plan;
+  std::size_t boxes = 16 + plan.runs.size();
+  for (const auto& s : entry.planned.next) boxes += s->weight();
+  for (const Message& m : plan.receives) boxes += m.items.size();
+  for (const Message& m : plan.sends) boxes += m.items.size();
+  for (const ArgumentEffect& e : plan.effects)
+    boxes += e.reads.size() + e.writes.size() + e.overwritten.size();
+  return boxes;
+}
+
+coherence::DirectoryRef Planner::intern(DirectoryState state) {
+  const std::size_t weight = state.weight();
+  return states_.intern(std::move(state), weight);
 }
 
 coherence::DirectoryRef Planner::fresh(const base::Shape& shape) {
@@ -300,7 +321,7 @@ Planner::Entry Planner::compute(const LaunchShape& launch, const States& states,
   }
   Entry entry;
   entry.planned.plan = std::move(plan);
-  for (DirectoryState& s : next) entry.planned.next.push_back(states_.intern(std::move(s)));
+  for (DirectoryState& s : next) entry.planned.next.push_back(intern(std::move(s)));
   entry.planned.id = next_id_++;
   entry.planned.signature = known.hash;
   entry.before = states;

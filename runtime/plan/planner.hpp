@@ -70,6 +70,7 @@ struct PlannerCounts {
 
 class Planner {
  public:
+  static constexpr std::size_t kCacheBoxes = std::size_t{1} << 18;
   /// How a launch is cut (schedule/partition.hpp); throws nuna::Error for what cannot be.
   using CutFunction = std::function<access::Cut(const Domain&, const Extents& block, const access::Team&,
                                                 std::string_view what)>;
@@ -78,7 +79,7 @@ class Planner {
     CutFunction cut;
     base::RankId rank;
     bool fast_path = true;  ///< off: neighbours are found by looking at every part (for tests)
-    std::size_t cache_entries = 4096;
+    std::size_t cache_boxes = kCacheBoxes;  ///< the caches hold about this many boxes, of 100 bytes
   };
   explicit Planner(Config config);
 
@@ -90,7 +91,7 @@ class Planner {
 
   /// The directory of a new buffer, and after host writes, interned.
   coherence::DirectoryRef fresh(const base::Shape& shape);
-  coherence::DirectoryRef intern(coherence::DirectoryState state) { return states_.intern(std::move(state)); }
+  coherence::DirectoryRef intern(coherence::DirectoryState state);
 
   const PlannerCounts& counts() const { return counts_; }
   std::int64_t& flattened() { return counts_.flattened; }
@@ -101,6 +102,7 @@ class Planner {
     States before;                // keep the key's pointers alive
     std::vector<AccessMap> maps;  // and the identities of user functions
   };
+  static std::size_t weight_of(const Entry& entry);
   struct Argument {
     coherence::DistributionRef touched;
     int buffer = 0;
@@ -134,9 +136,10 @@ class Planner {
   PlannerCounts counts_;
   std::int64_t next_id_ = 1;
   base::Interner<access::Cut> cuts_;
-  base::Interner<coherence::DirectoryState> states_;
+  base::Interner<coherence::DirectoryState> states_{kCacheBoxes};
   Cache<Signature> signatures_;
   Cache<Entry> cache_;
+  std::size_t cached_boxes_ = 0;
   LaunchKey key_;
 };
 

@@ -237,7 +237,13 @@ const Lowered& Lowering::lower(const plan::Planned& planned, const plan::Uses& u
   if (const Lowered* known = find(planned, pointers, on_host)) return *known;
   auto entry = std::make_unique<Entry>(compute(*planned.plan, uses, states, on_host));
   entry->plan = planned.plan;
-  if (cache_.size() >= config_.cache_entries) cache_.clear();
+  std::size_t weight = 16 + 4 * entry->lowered.plan->instructions.size();
+  for (const auto& s : entry->lowered.next) weight += s->holdings().size();
+  if (cached_boxes_ + weight > config_.cache_boxes) {
+    cache_.clear();
+    cached_boxes_ = 0;
+  }
+  cached_boxes_ += weight;
   return cache_.emplace(scratch_, std::move(entry)).first->second->lowered;
 }
 
@@ -248,7 +254,7 @@ Lowering::Entry Lowering::compute(const plan::RankPlan& plan, const plan::Uses& 
   Entry entry;
   entry.before = states;
   entry.lowered.plan = std::make_shared<const plan::PlacePlan>(work.take_steps());
-  for (const ResidencyState& s : work.states()) entry.lowered.next.push_back(states_.intern(s));
+  for (const ResidencyState& s : work.states()) entry.lowered.next.push_back(intern(s));
   return entry;
 }
 

@@ -29,10 +29,11 @@ struct Lowered {
 
 class Lowering {
  public:
+  static constexpr std::size_t kCacheBoxes = std::size_t{1} << 18;
   struct Config {
     std::vector<base::PlaceId> place_of_slot;  ///< of each device of the rank
-    bool poison = false;  ///< fill copies that became stale, so that reading them is seen
-    std::size_t cache_entries = 4096;
+    bool poison = false;                    ///< fill copies that became stale, so that reading them is seen
+    std::size_t cache_boxes = kCacheBoxes;  ///< the caches hold about this many boxes, of 100 bytes
   };
   explicit Lowering(Config config) : config_(std::move(config)) {}
 
@@ -42,7 +43,10 @@ class Lowering {
   /// The same from the cache, or null.
   const Lowered* find(const plan::Planned& planned, StateKeys states, bool on_host);
 
-  ResidencyRef intern(ResidencyState state) { return states_.intern(std::move(state)); }
+  ResidencyRef intern(ResidencyState state) {
+    const std::size_t weight = 1 + state.holdings().size();
+    return states_.intern(std::move(state), weight);
+  }
 
  private:
   using Key = absl::InlinedVector<std::uint64_t, 12>;
@@ -54,8 +58,9 @@ class Lowering {
   Entry compute(const plan::RankPlan& plan, const plan::Uses& uses, const States& states, bool on_host);
 
   Config config_;
-  base::Interner<ResidencyState> states_;
+  base::Interner<ResidencyState> states_{kCacheBoxes};
   absl::flat_hash_map<Key, std::unique_ptr<Entry>> cache_;
+  std::size_t cached_boxes_ = 0;
   Key scratch_;
 };
 

@@ -37,52 +37,53 @@ Index ResidencyState::bytes_at(base::PlaceId place) const {
 
 template <class F>
 void ResidencyState::transform(const ByteBox& box, F places_after) {
-  std::vector<Holding> next;
-  next.reserve(holdings_.size() + 4);
-  bool changed = false;
+  std::vector<Holding> kept;
+  std::vector<Holding> fresh;
+  kept.reserve(holdings_.size() + 4);
   for (const Holding& h : holdings_) {
     const ByteBox common = h.box.intersect(box);
     if (common.empty() || places_after(h.places) == h.places) {
-      next.push_back(h);
+      kept.push_back(h);
       continue;
     }
-    changed = true;
     BoxList rest;
     base::subtract(h.box, box, rest);
-    for (const ByteBox& b : rest) next.push_back({b, h.places});
-    if (const PlaceSet places = places_after(h.places); !places.empty()) next.push_back({common, places});
+    for (const ByteBox& b : rest) fresh.push_back({b, h.places});
+    if (const PlaceSet places = places_after(h.places); !places.empty()) fresh.push_back({common, places});
   }
-  if (!changed) return;
-  holdings_ = std::move(next);
-  tidy();
+  if (fresh.empty() && kept.size() == holdings_.size()) return;
+  holdings_ = std::move(kept);
+  unite(std::move(fresh));
 }
 
-// One order, and no two neighbours that are one box: equal contents are usually equal values, so that states recur.
-void ResidencyState::tidy() {
-  bool again = true;
-  while (again) {
-    again = false;
-    std::sort(holdings_.begin(), holdings_.end(), before);
-    for (std::size_t i = 0; i < holdings_.size() && !again; ++i) {
-      for (std::size_t j = i + 1; j < holdings_.size(); ++j) {
-        if (holdings_[i].places != holdings_[j].places) continue;
-        const auto both = base::united(holdings_[i].box, holdings_[j].box);
-        if (!both) continue;
-        holdings_[i].box = *both;
-        holdings_.erase(holdings_.begin() + static_cast<std::ptrdiff_t>(j));
-        again = true;
-        break;
+// One order, and no two holdings that are one box: equal contents are usually equal values, so that states recur. What was
+// there has no such pairs, so only the fresh ones are compared.
+void ResidencyState::unite(std::vector<Holding> fresh) {
+  while (!fresh.empty()) {
+    Holding h = fresh.back();
+    fresh.pop_back();
+    for (std::size_t i = 0; i < holdings_.size();) {
+      const auto both =
+          holdings_[i].places == h.places ? base::united(holdings_[i].box, h.box) : std::nullopt;
+      if (!both) {
+        ++i;
+        continue;
       }
+      h.box = *both;
+      holdings_[i] = holdings_.back();
+      holdings_.pop_back();
+      i = 0;  // the larger one may fit others
     }
+    holdings_.push_back(h);
   }
+  std::sort(holdings_.begin(), holdings_.end(), before);
 }
 
 void ResidencyState::set(const ByteBox& box, PlaceSet places) {
   if (box.empty()) return;
   drop(box);
   if (places.empty()) return;
-  holdings_.push_back({box, places});
-  tidy();
+  unite({{box, places}});
 }
 
 void ResidencyState::add(const ByteBox& box, base::PlaceId place) {

@@ -67,7 +67,7 @@ class ResidencyState {
  private:
   template <class F>
   void transform(const base::ByteBox& box, F places_after);
-  void tidy();
+  void unite(std::vector<Holding> fresh);
 
   std::vector<Holding> holdings_;  // sorted, united where that makes one box of two
 };

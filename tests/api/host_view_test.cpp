@@ -76,7 +76,9 @@ void end_the_context_first() {
 
 TEST(ContextDeathTest, DestroyedBeforeItsBuffersStopsTheProcess) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_DEATH(end_the_context_first(), "a Context was destroyed before 1 of its buffers");
+  EXPECT_DEATH(
+      end_the_context_first(),
+      "a Context was destroyed before 1 of its buffers, such as the one created at host_view_test.cpp");
 }
 
 TEST(HostView, ShowsWhatLaunchesWroteAndLaunchesSeeWhatItWrote) {

@@ -193,6 +193,15 @@ TEST(Event, ThatOutlivesItsContextDoesNotKeepTheRankFromLeaving) {
                std::runtime_error);
 }
 
+TEST(KernelThatThrows, IsOneThatUsesAContext) {
+  Context context = Context::self();
+  Buffer<int, 1> x(context, {10});
+  context.launch("nested", {10}, block(1), [&context](Thread, View<int, 1>) { context.wait(); }, write(x));
+  std::string text;
+  EXPECT_EQ(code_of([&] { context.wait(); }, &text), ErrorCode::kernel_failed);
+  EXPECT_THAT(text, HasSubstr("a kernel cannot use a Context"));
+}
+
 TEST(Event, WaitsForItsLaunch) {
   Context context = Context::self();
   Buffer<int, 1> x(context, {10});

@@ -9,12 +9,12 @@
 
 #include "base/check.hpp"
 #include "base/failure.hpp"
+#include "base/worker_thread.hpp"
 #include "device/host/operation_ring.hpp"
 #include "device/host/place_memory.hpp"
 #include "device/host/region_bytes.hpp"
 #include "device/host/split.hpp"
 #include "device/host/team.hpp"
-#include "device/host/worker_thread.hpp"
 #include "nuna/error.hpp"
 
 namespace nuna::device {
@@ -57,7 +57,7 @@ class HostDevice final : public Device {
         stats_(config.stats),
         submitted_bell_(spin_time(config)),
         team_(config.threads, spin_time(config), config.name),
-        leader_(start_worker(config.name, [this] { work(); })) {}
+        leader_(base::start_worker(config.name, [this] { work(); })) {}
 
   ~HostDevice() override {
     stop_.store(true, std::memory_order_release);

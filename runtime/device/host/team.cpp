@@ -1,7 +1,7 @@
 #include "device/host/team.hpp"
 
 #include "base/check.hpp"
-#include "device/host/worker_thread.hpp"
+#include "base/worker_thread.hpp"
 
 namespace nuna::device::host {
 namespace {
@@ -15,7 +15,7 @@ Team::Team(int threads, std::chrono::nanoseconds spin, const std::string& name)
   seats_ = std::make_unique<Seat[]>(static_cast<std::size_t>(threads));
   helpers_.reserve(static_cast<std::size_t>(threads) - 1);
   for (int part = 1; part < threads; ++part) {
-    helpers_.push_back(start_worker(name + "/" + std::to_string(part), [this, part] { serve(part); }));
+    helpers_.push_back(base::start_worker(name + "/" + std::to_string(part), [this, part] { serve(part); }));
   }
 }
 

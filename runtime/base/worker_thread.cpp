@@ -1,11 +1,11 @@
-#include "device/host/worker_thread.hpp"
+#include "base/worker_thread.hpp"
 
 #include <pthread.h>
 
 #include <csignal>
 #include <utility>
 
-namespace nuna::device::host {
+namespace nuna::base {
 namespace {
 
 // A thread inherits the mask of the one that starts it; setting it afterwards would leave a gap.
@@ -25,13 +25,20 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
+thread_local bool is_worker = false;
+
 }  // namespace
+
+bool on_worker_thread() { return is_worker; }
 
 std::thread start_worker(const std::string& name, std::function<void()> body) {
   const SignalsBlocked blocked;
-  std::thread worker(std::move(body));
+  std::thread worker([run = std::move(body)] {
+    is_worker = true;
+    run();
+  });
   pthread_setname_np(worker.native_handle(), name.substr(0, 15).c_str());
   return worker;
 }
 
-}  // namespace nuna::device::host
+}  // namespace nuna::base
