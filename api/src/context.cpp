@@ -115,7 +115,6 @@ void Context::in_process(int ranks, const Options& options, const std::function<
                 "an in-process cluster needs a body: a function for each rank to run");
   }
   const detail::RankConfig config = detail::configure(options, ranks);
-  const auto stall = base::Settings::from_environment().seconds("NUNA_STALL", cluster::kDefaultStall);
   cluster::run_ranks(
       ranks,
       [&](base::RankId, std::unique_ptr<cluster::Communicator> communicator) {
@@ -123,7 +122,7 @@ void Context::in_process(int ranks, const Options& options, const std::function<
         Context context(make_state(config, std::move(communicator)));
         body(context);
       },
-      stall);
+      config.stall);
 }
 
 ContextState& Context::state() const {

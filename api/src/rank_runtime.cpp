@@ -63,6 +63,7 @@ RankConfig configure(const Options& options, int ranks_in_process) {
   c.ahead = static_cast<int>(settings.integer("NUNA_AHEAD", 64, 1, 1 << 20));
   c.poison = settings.boolean("NUNA_POISON", false);
   c.check = settings.boolean("NUNA_CHECK", false);
+  c.stall = settings.seconds("NUNA_STALL", cluster::kDefaultStall);
   c.dry_run = options.dry_run || settings.boolean("NUNA_DRY_RUN", false);
   return c;
 }
@@ -87,8 +88,8 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
   for (int d = 0; d < config_.devices; ++d) places_.place_of_slot.push_back({shared ? 0 : d + 1});
 
   if (ranks() > 1) {
-    wire_ =
-        std::make_unique<execute::Wire>(*communicator_, bell_, stats_, recorder_.get(), config_.context_id);
+    wire_ = std::make_unique<execute::Wire>(execute::Wire::Config{config_.context_id, config_.stall},
+                                            *communicator_, bell_, stats_, recorder_.get());
   }
   if (config_.dry_run) {
     executor_ = std::make_unique<execute::DryRun>(

@@ -29,6 +29,7 @@ struct RankConfig {
   int threads_per_device = 1;
   std::size_t memory_limit_bytes = 0;
   int ahead = 64;
+  std::chrono::nanoseconds stall{};
   bool poison = false;
   bool check = false;
   bool dry_run = false;

@@ -29,7 +29,7 @@ constexpr std::array kKnown = {
     SettingInfo{"NUNA_MEMORY_LIMIT", "a size: \"16 GiB\"",
                 "memory of each device that a rank may use (the machine's, or its cgroup's)"},
     SettingInfo{"NUNA_POISON", "1 or 0", "fill fresh and stale memory with NaN bytes (0)"},
-    SettingInfo{"NUNA_STALL", "a time above 0: \"5 s\"", "silence of a peer that counts as a stall (5 s)"},
+    SettingInfo{"NUNA_STALL", "a time above 0: \"5 s\"", "silence of a peer: told after this, given up after 12 times (5 s)"},
     SettingInfo{"NUNA_THREADS", "a whole number from 1",
                 "worker threads of each host device (the allowed cores divided by the devices)"},
     SettingInfo{"NUNA_TRACE", "a file's path", "write a trace that opens in Perfetto (none)"},

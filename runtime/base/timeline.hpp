@@ -28,6 +28,9 @@ class Doorbell {
   /// Tells the sleepers to test their conditions again. Cheap when nobody sleeps.
   void ring();
 
+  /// Sleeps until the next ring, or for `at_most`.
+  void sleep(std::chrono::nanoseconds at_most) { Sleeper(*this).sleep(at_most); }
+
   /// Returns once `done()` holds (true) or `at_most` has passed (false). `done` is called without a lock, often.
   template <class Done>
   bool wait(Done done, std::chrono::nanoseconds at_most = std::chrono::nanoseconds::max()) {

@@ -7,19 +7,22 @@
 // for, so ranks that made different calls are found at the first planned message (D2).
 //
 // Threads: any thread may call anything; calls for the same peer and direction come from one thread at a time.
-// Memory: bytes handed to send() may be reused when it returns; bytes handed to receive() must stay until it is done.
-// Progress: the implementation progresses by itself, or inside test(); `bell` rings whenever a test may succeed.
+// Memory: bytes handed to send() and receive() must stay until it is done.
+// Progress: an implementation whose bell rings for everything needs no polling; with one that says polled(), messages
+// move only while somebody calls test().
 // Failures: a peer that left, failed or diverged is nuna::Error (diverged, stalled), never a hang.
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/ids.hpp"
 #include "base/timeline.hpp"
+#include "nuna/error.hpp"
 
 namespace nuna::cluster {
 
@@ -30,6 +33,15 @@ struct Envelope {
   std::uint32_t message = 0;   ///< number of the message within the call
   std::string call;     ///< the call with its call site, for the report: "launch 'heat' at heat.cpp:31"
   std::string failure;  ///< not empty: the data could not be produced, and why
+  ErrorCode failure_code = ErrorCode::kernel_failed;
+};
+
+/// A send in flight. Destroying one that is not done gives it up.
+class Sending {
+ public:
+  virtual ~Sending() = default;
+  /// True once the bytes may be reused. A receiver that is slow to take its messages holds it back in the end.
+  virtual bool test() = 0;
 };
 
 /// A receive in flight. Destroying one that is not done cancels it.
@@ -57,22 +69,31 @@ class Communicator {
   virtual base::RankId rank() const = 0;
   virtual int size() const = 0;
 
-  /// Sends `bytes` to `to`. Buffered: never waits for the receiver.
-  virtual void send(base::RankId to, const Envelope& envelope, std::span<const std::byte> bytes) = 0;
+  /// Starts to send `bytes` to `to`; never waits for the receiver. With a failure in the envelope the bytes mean nothing.
+  virtual std::unique_ptr<Sending> send(base::RankId to, const Envelope& envelope,
+                                        std::span<const std::byte> bytes) = 0;
   /// Receives the next message from `from`, which must be exactly `into.size()` bytes: another size is reported as
-  /// Error (diverged) with both calls.
-  virtual std::unique_ptr<Receive> receive(base::RankId from, std::span<std::byte> into) = 0;
+  /// Error (diverged) with both calls. `expected` is what its envelope should be.
+  virtual std::unique_ptr<Receive> receive(base::RankId from, const Envelope& expected,
+                                           std::span<std::byte> into) = 0;
 
   /// Every rank's bytes, in rank order, to every rank. Collective, blocking; the envelopes must agree in sequence,
   /// hash and message, otherwise Error (diverged) names the first rank that differs, with both calls.
   virtual std::vector<std::vector<std::byte>> allgather(const Envelope& envelope,
                                                         std::span<const std::byte> bytes) = 0;
 
-  /// Publishes this rank's status and reads a peer's (as last published).
+  /// Publishes this rank's status and reads a peer's (as last known). Neither throws.
   virtual void publish(const Status& status) = 0;
   virtual Status status_of(base::RankId rank) const = 0;
+  /// Tells peers that wait in a collective that this rank lives and waits, too.
+  virtual void show_life() {}
+  /// Why no message for call `expected` will ever come from `from`, as far as is known by now. For who waits; asked now
+  /// and then, it may find out more the next time. Does not throw.
+  virtual std::optional<std::string> difference_with(base::RankId from, const Envelope& expected) = 0;
 
-  /// Rings whenever a message has arrived or a peer's status has changed. Set once, before the first receive.
+  /// Whether messages move only while somebody tests.
+  virtual bool polled() const { return false; }
+  /// Rings whenever a message has arrived, or a peer has left. Set once, before the first receive.
   virtual void set_bell(base::Doorbell* bell) = 0;
 };
 

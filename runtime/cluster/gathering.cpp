@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/units.hpp"
+#include "base/log.hpp"
 #include "cluster/stall_watch.hpp"
 
 namespace nuna::cluster {
@@ -23,6 +23,10 @@ std::string called(const Envelope& envelope) {
   return (envelope.call.empty() ? "an unnamed call" : envelope.call) + " (call " +
          std::to_string(envelope.sequence) + ", message " + std::to_string(envelope.message) + ")";
 }
+
+// How often it is asked whether those who are missing called something else.
+constexpr std::chrono::milliseconds kLook{200};
+constexpr const char* kRemedy = ": let every rank make the same calls, or raise NUNA_STALL";
 
 }  // namespace
 
@@ -77,15 +81,24 @@ void Gathering::wait(base::RankId rank, Round& round, base::MutexLock& lock) {
   std::vector<StallWatch> watches;
   watches.reserve(round.entries.size());
   const auto start = Clock::now();
+  auto looked = start;
+  bool told = false;
   for (int r = 0; r < members_.size(); ++r) watches.emplace_back(stall_, start, members_.signs({r}));
   while (!round.complete && !round.failure) {
     const auto now = Clock::now();
     round.failure = departure(rank, round);
-    auto rest = std::chrono::nanoseconds(std::chrono::seconds(1));
+    auto rest = std::chrono::nanoseconds(kLook);
+    const bool look = now - looked >= kLook;
+    if (look) looked = now;
     for (std::size_t r = 0; r < watches.size() && !round.failure; ++r) {
       if (round.entries[r].arrived) continue;
-      if (watches[r].stalled(now, members_.signs({static_cast<std::int32_t>(r)})))
-        round.failure = stall(rank, round);
+      const base::RankId missing{static_cast<std::int32_t>(r)};
+      if (look) round.failure = difference(rank, missing);
+      const StallWatch::Verdict verdict = watches[r].judge(now, members_.signs(missing));
+      if (verdict == StallWatch::Verdict::slow && !std::exchange(told, true))
+        base::log(base::LogLevel::warn, "cluster", rank, stall(rank, round, now - start));
+      if (verdict == StallWatch::Verdict::stalled)
+        round.failure = Failure{ErrorCode::stalled, stall(rank, round, now - start) + kRemedy};
       rest = std::min(rest, watches[r].rest(now));
     }
     if (round.failure) {
@@ -109,20 +122,20 @@ std::optional<Gathering::Failure> Gathering::departure(base::RankId rank, const 
   return std::nullopt;
 }
 
-Gathering::Failure Gathering::stall(base::RankId rank, const Round& round) const {
-  constexpr std::int64_t kMostNanoseconds = INT64_MAX / base::kPicosecondsPerNanosecond;
-  const std::int64_t limit_ns = std::min<std::int64_t>(stall_.count(), kMostNanoseconds);
+std::optional<Gathering::Failure> Gathering::difference(base::RankId rank, base::RankId missing) const {
+  const auto found = members_.difference(rank, missing);
+  return found ? std::optional(Failure{ErrorCode::diverged, *found}) : std::nullopt;
+}
+
+std::string Gathering::stall(base::RankId rank, const Round& round, std::chrono::nanoseconds waited) const {
   std::string missing;
   for (std::size_t r = 0; r < round.entries.size(); ++r) {
     if (round.entries[r].arrived) continue;
     if (!missing.empty()) missing += ", ";
     missing += members_.whereabouts({static_cast<std::int32_t>(r)});
   }
-  return {ErrorCode::stalled,
-          name_of(static_cast<std::size_t>(rank.value)) + " waited " +
-              base::print_picoseconds(limit_ns * base::kPicosecondsPerNanosecond) + " in " +
-              called(round.entries[static_cast<std::size_t>(rank.value)].envelope) + " for " + missing +
-              ": let every rank make the same calls, or raise NUNA_STALL"};
+  return name_of(static_cast<std::size_t>(rank.value)) + " has waited " + waited_text(waited) + " in " +
+         called(round.entries[static_cast<std::size_t>(rank.value)].envelope) + " for " + missing;
 }
 
 std::optional<Gathering::Failure> Gathering::verdict(const Round& round) {

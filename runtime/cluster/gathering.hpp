@@ -4,7 +4,8 @@
 //
 // Threads: one call per rank at a time (checked). A round ends when all ranks have arrived, or for all of
 // them with an Error: diverged when an envelope differs, carries a failure, or a missing rank has left;
-// stalled when a missing rank showed no sign of life for the stall limit. A round that failed keeps its Error
+// stalled when a missing rank showed no sign of life for kPatience times the stall limit (stall_watch.hpp); after the
+// limit itself there is a warning. A round that failed keeps its Error
 // for the ranks that come late.
 
 #include <chrono>
@@ -53,7 +54,8 @@ class Gathering {
   std::shared_ptr<Round> arrive(base::RankId rank, Entry entry) NUNA_REQUIRES(mutex_);
   void wait(base::RankId rank, Round& round, base::MutexLock& lock) NUNA_REQUIRES(mutex_);
   std::optional<Failure> departure(base::RankId rank, const Round& round) const;
-  Failure stall(base::RankId rank, const Round& round) const;
+  std::optional<Failure> difference(base::RankId rank, base::RankId missing) const;
+  std::string stall(base::RankId rank, const Round& round, std::chrono::nanoseconds waited) const;
   static std::optional<Failure> verdict(const Round& round);
 
   Members& members_;

@@ -17,6 +17,8 @@ namespace nuna::cluster {
 namespace {
 
 constexpr std::size_t kMostSpareBytes = std::size_t{256} << 20;
+// Of messages that wait for their receives, from one rank to another, before the sender waits too.
+constexpr std::size_t kMostKeptBytes = std::size_t{64} << 20;
 
 std::string name_of(base::RankId rank) { return "rank " + std::to_string(rank.value); }
 
@@ -60,10 +62,17 @@ class InProcessCluster::Hub {
 
 class InProcessCluster::PendingReceive final : public Receive {
  public:
-  PendingReceive(std::shared_ptr<Hub> hub, base::RankId from, base::RankId to, std::span<std::byte> into)
-      : hub_(std::move(hub)), mailbox_(hub_->mailbox(from, to)), from_(from), to_(to) {
+  PendingReceive(std::shared_ptr<Hub> hub, base::RankId from, base::RankId to, const Envelope& expected,
+                 std::span<std::byte> into)
+      : hub_(std::move(hub)),
+        mailbox_(hub_->mailbox(from, to)),
+        from_(from),
+        to_(to),
+        call_(or_unnamed(expected.call)) {
     posted_.into = into;
+    const bool held_back = mailbox_.kept_bytes() > kMostKeptBytes;
     mailbox_.post(posted_);
+    if (held_back) hub_->members.ring(from_);
   }
   ~PendingReceive() override { mailbox_.cancel(posted_); }
   PendingReceive(const PendingReceive&) = delete;
@@ -74,8 +83,7 @@ class InProcessCluster::PendingReceive final : public Receive {
     if (!hub_->members.left(from_)) return false;
     if (arrived()) return true;  // it left after it sent
     throw Error(ErrorCode::diverged, name_of(from_) + " " + hub_->members.farewell(from_) + ", but " +
-                                         name_of(to_) + " waits for a message of it in " +
-                                         hub_->members.last_call(to_) +
+                                         name_of(to_) + " waits for a message of it in " + call_ +
                                          ": let every rank make the same calls");
   }
 
@@ -95,15 +103,28 @@ class InProcessCluster::PendingReceive final : public Receive {
     throw Error(ErrorCode::diverged, name_of(from_) + " sent " + std::to_string(posted_.sent_bytes) +
                                          " bytes in " + or_unnamed(posted_.envelope.call) + " where " +
                                          name_of(to_) + " expects " + std::to_string(posted_.into.size()) +
-                                         " bytes in " + hub_->members.last_call(to_) +
-                                         ": let every rank make the same calls");
+                                         " bytes in " + call_ + ": let every rank make the same calls");
   }
 
   std::shared_ptr<Hub> hub_;
   Mailbox& mailbox_;
   const base::RankId from_;
   const base::RankId to_;
+  const std::string call_;
   PostedReceive posted_;
+};
+
+// The bytes were copied; all that may keep a sender waiting is how many of them nobody has taken yet.
+class InProcessCluster::PendingSend final : public Sending {
+ public:
+  PendingSend(std::shared_ptr<Hub> hub, base::RankId from, base::RankId to)
+      : hub_(std::move(hub)), mailbox_(hub_->mailbox(from, to)), to_(to) {}
+  bool test() override { return mailbox_.kept_bytes() <= kMostKeptBytes || hub_->members.left(to_); }
+
+ private:
+  std::shared_ptr<Hub> hub_;
+  Mailbox& mailbox_;
+  const base::RankId to_;
 };
 
 class InProcessCluster::Member final : public Communicator {
@@ -122,7 +143,8 @@ class InProcessCluster::Member final : public Communicator {
   base::RankId rank() const override { return rank_; }
   int size() const override { return hub_->members.size(); }
 
-  void send(base::RankId to, const Envelope& envelope, std::span<const std::byte> bytes) override {
+  std::unique_ptr<Sending> send(base::RankId to, const Envelope& envelope,
+                                std::span<const std::byte> bytes) override {
     Mailbox& mailbox = hub_->mailbox(rank_, to);
     if (hub_->members.left(to)) {
       throw Error(ErrorCode::diverged, name_of(to) + " " + hub_->members.farewell(to) + ", but " +
@@ -133,10 +155,12 @@ class InProcessCluster::Member final : public Communicator {
     hub_->members.sign(rank_);
     mailbox.send(envelope, bytes);
     hub_->members.ring(to);
+    return std::make_unique<PendingSend>(hub_, rank_, to);
   }
 
-  std::unique_ptr<Receive> receive(base::RankId from, std::span<std::byte> into) override {
-    return std::make_unique<PendingReceive>(hub_, from, rank_, into);
+  std::unique_ptr<Receive> receive(base::RankId from, const Envelope& expected,
+                                   std::span<std::byte> into) override {
+    return std::make_unique<PendingReceive>(hub_, from, rank_, expected, into);
   }
 
   std::vector<std::vector<std::byte>> allgather(const Envelope& envelope,
@@ -151,6 +175,10 @@ class InProcessCluster::Member final : public Communicator {
     hub_->gathering.wake();
   }
   Status status_of(base::RankId rank) const override { return hub_->members.status_of(rank); }
+  void show_life() override { hub_->members.sign(rank_); }
+  std::optional<std::string> difference_with(base::RankId from, const Envelope&) override {
+    return hub_->members.difference(rank_, from);
+  }
 
   void set_bell(base::Doorbell* bell) override { hub_->members.set_bell(rank_, bell); }
 

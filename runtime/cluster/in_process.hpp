@@ -7,6 +7,7 @@
 // It keeps every promise of communicator.hpp and adds:
 //  - A message that finds its receive posted is copied once, inside send(); an early one is kept in a
 //  recycled buffer.
+//  - A send waits when more than 64 MiB of its receiver's messages have not been taken.
 //  - Receives from one peer are matched in the order of posting, whichever is tested first.
 //  - Destroying a Communicator is leaving. What it sent before can still be received; after that, test()
 //  throws Error
@@ -26,10 +27,9 @@
 #include <memory>
 
 #include "cluster/communicator.hpp"
+#include "cluster/stall_watch.hpp"
 
 namespace nuna::cluster {
-
-inline constexpr std::chrono::nanoseconds kDefaultStall = std::chrono::seconds(5);
 
 class InProcessCluster {
  public:
@@ -52,6 +52,7 @@ class InProcessCluster {
   class Hub;
   class Member;
   class PendingReceive;
+  class PendingSend;
   std::shared_ptr<Hub> hub_;
 };
 

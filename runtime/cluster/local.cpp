@@ -16,10 +16,11 @@ class Local final : public Communicator {
   base::RankId rank() const override { return kOnly; }
   int size() const override { return 1; }
 
-  void send(base::RankId to, const Envelope& envelope, std::span<const std::byte>) override {
+  std::unique_ptr<Sending> send(base::RankId to, const Envelope& envelope,
+                                std::span<const std::byte>) override {
     base::panic("a cluster of one rank sends to rank " + std::to_string(to.value) + " in " + envelope.call);
   }
-  std::unique_ptr<Receive> receive(base::RankId from, std::span<std::byte>) override {
+  std::unique_ptr<Receive> receive(base::RankId from, const Envelope&, std::span<std::byte>) override {
     base::panic("a cluster of one rank receives from rank " + std::to_string(from.value));
   }
 
@@ -42,6 +43,7 @@ class Local final : public Communicator {
     return status_;
   }
 
+  std::optional<std::string> difference_with(base::RankId, const Envelope&) override { return std::nullopt; }
   void set_bell(base::Doorbell*) override {}  // no message arrives and no peer changes
 
  private:

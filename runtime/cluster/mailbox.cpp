@@ -69,6 +69,7 @@ void Mailbox::send(const Envelope& envelope, std::span<const std::byte> bytes) {
   {
     const base::MutexLock lock(mutex_);
     if (receives_.empty()) {
+      kept_bytes_.fetch_add(bytes.size(), std::memory_order_relaxed);
       messages_.splice(messages_.end(), kept);
       return;
     }
@@ -88,6 +89,7 @@ void Mailbox::post(PostedReceive& receive) {
       return;
     }
     taken.splice(taken.end(), messages_, messages_.begin());
+    kept_bytes_.fetch_sub(taken.front().bytes.size(), std::memory_order_relaxed);
   }
   deliver(receive, std::move(taken.front().envelope), taken.front().bytes);
   pool_.give(std::move(taken));

@@ -59,13 +59,17 @@ class Mailbox {
  public:
   explicit Mailbox(MessagePool& pool) : pool_(pool) {}
 
+  /// Copies the bytes, to the receive or into the pool.
   void send(const Envelope& envelope, std::span<const std::byte> bytes) NUNA_EXCLUDES(mutex_);
+  /// Bytes of messages that came before their receives.
+  std::size_t kept_bytes() const { return kept_bytes_.load(std::memory_order_relaxed); }
   void post(PostedReceive& receive) NUNA_EXCLUDES(mutex_);
   /// Forgets a receive that may still be waiting; the next message goes to the one posted after it.
   void cancel(PostedReceive& receive) NUNA_EXCLUDES(mutex_);
 
  private:
   MessagePool& pool_;
+  std::atomic<std::size_t> kept_bytes_{0};
   base::Mutex mutex_;
   std::list<KeptMessage> messages_ NUNA_GUARDED_BY(mutex_);
   std::vector<PostedReceive*> receives_ NUNA_GUARDED_BY(mutex_);

@@ -32,16 +32,22 @@ void Members::leave(base::RankId rank) {
 void Members::publish(base::RankId rank, const Status& status) {
   Seat& s = seat(rank);
   sign(rank);
-  {
+  const base::MutexLock lock(s.status_mutex);
+  s.history.note({status.sequence, status.hash, status.last_call});
+  const bool left = s.status.left;  // leaving is leave()'s to say, and final
+  s.status = status;
+  s.status.left = left;
+}
+
+std::optional<std::string> Members::difference(base::RankId mine, base::RankId theirs) const {
+  const auto history_of = [&](base::RankId rank) {
+    const Seat& s = seat(rank);
     const base::MutexLock lock(s.status_mutex);
-    Status& old = s.status;
-    if (old.sequence == status.sequence && old.hash == status.hash && old.last_call == status.last_call)
-      return;
-    const bool left = old.left;  // leaving is leave()'s to say, and final
-    old = status;
-    old.left = left;
-  }
-  ring_others(rank);
+    return s.history;
+  };
+  const auto found = first_difference(history_of(mine), history_of(theirs));
+  if (!found) return std::nullopt;
+  return to_string(*found, mine.value, theirs.value);
 }
 
 Status Members::status_of(base::RankId rank) const {

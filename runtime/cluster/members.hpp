@@ -8,11 +8,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/mutex.hpp"
 #include "cluster/communicator.hpp"
+#include "cluster/history.hpp"
 
 namespace nuna::cluster {
 
@@ -31,9 +33,11 @@ class Members {
     return seat(rank).left_as.load(std::memory_order_acquire);
   }
 
-  /// A sign of life; the others are rung only when the status differs from the one before.
+  /// A sign of life; a new call is remembered.
   void publish(base::RankId rank, const Status& status);
   Status status_of(base::RankId rank) const;
+  /// The first difference between the calls of two ranks, as a text.
+  std::optional<std::string> difference(base::RankId mine, base::RankId theirs) const;
 
   /// Counts a sign of life: the rank sent, or arrived somewhere.
   void sign(base::RankId rank) { seat(rank).signs.fetch_add(1, std::memory_order_relaxed); }
@@ -58,6 +62,7 @@ class Members {
     std::atomic<std::uint64_t> signs{0};
     mutable base::Mutex status_mutex;
     Status status NUNA_GUARDED_BY(status_mutex);
+    History history NUNA_GUARDED_BY(status_mutex);
     base::Mutex bell_mutex;
     base::Doorbell* bell NUNA_GUARDED_BY(bell_mutex) = nullptr;
   };

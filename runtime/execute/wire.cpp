@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/failure.hpp"
+#include "base/log.hpp"
 #include "base/worker_thread.hpp"
 #include "nuna/error.hpp"
 
@@ -15,18 +16,22 @@ using base::Ticket;
 namespace {
 
 constexpr std::chrono::milliseconds kLifeSign{200};
+constexpr std::size_t kMostIdleBytes = std::size_t{256} << 20;
+constexpr std::size_t kMostOnTheirWay = 64;  // sends
+
+using Clock = std::chrono::steady_clock;
 
 std::string rank_text(RankId r) { return "rank " + std::to_string(r.value); }
 
 }  // namespace
 
-Wire::Wire(cluster::Communicator& communicator, base::Doorbell& bell, trace::Stats& stats,
-           trace::Recorder* recorder, std::uint64_t context_id)
+Wire::Wire(const Config& config, cluster::Communicator& communicator, base::Doorbell& bell,
+           trace::Stats& stats, trace::Recorder* recorder)
     : communicator_(communicator),
       bell_(bell),
       stats_(stats),
       recorder_(recorder),
-      context_id_(context_id),
+      config_(config),
       sent_(bell),
       received_(bell) {
   if (recorder_ != nullptr) {
@@ -55,6 +60,7 @@ std::unique_ptr<Packet> Wire::packet(Index bytes) {
   } else {
     packet = std::move(*fits);
     idle_.erase(fits);
+    idle_bytes_ -= packet->capacity();
   }
   packet->resize(size);
   return packet;
@@ -63,7 +69,9 @@ std::unique_ptr<Packet> Wire::packet(Index bytes) {
 void Wire::recycle(std::unique_ptr<Packet> packet) {
   constexpr std::size_t kKept = 64;
   const MutexLock lock(mutex_);
-  if (idle_.size() < kKept) idle_.push_back(std::move(packet));
+  if (idle_.size() >= kKept || idle_bytes_ + packet->capacity() > kMostIdleBytes) return;
+  idle_bytes_ += packet->capacity();
+  idle_.push_back(std::move(packet));
 }
 
 Ticket Wire::send(RankId to, cluster::Envelope envelope, std::unique_ptr<Packet> packet,
@@ -71,7 +79,7 @@ Ticket Wire::send(RankId to, cluster::Envelope envelope, std::unique_ptr<Packet>
   const std::uint64_t value = ++last_send_;
   {
     const MutexLock lock(mutex_);
-    outgoing_.push_back({to, std::move(envelope), std::move(packet), after, value});
+    outgoing_.push_back({to, std::move(envelope), std::move(packet), after, value, nullptr, nullptr});
   }
   bell_.ring();
   return {&sent_, value};
@@ -85,7 +93,7 @@ Ticket Wire::receive(RankId from, const cluster::Envelope& expected, Packet& pac
   in.value = ++last_receive_;
   if (recorder_ != nullptr) in.begin_ns = recorder_->now_ns();
   try {
-    in.receive = communicator_.receive(from, packet);
+    in.receive = communicator_.receive(from, expected, packet);
   } catch (...) {
     in.refused = std::current_exception();
   }
@@ -98,62 +106,83 @@ Ticket Wire::receive(RankId from, const cluster::Envelope& expected, Packet& pac
 }
 
 // References into a deque stay valid while others are pushed behind; only this thread pops.
-Wire::Outgoing* Wire::first_outgoing() {
+Wire::Outgoing* Wire::outgoing(std::size_t index) {
   const MutexLock lock(mutex_);
-  return outgoing_.empty() ? nullptr : &outgoing_.front();
+  return index < outgoing_.size() ? &outgoing_[index] : nullptr;
 }
 Wire::Incoming* Wire::first_incoming() {
   const MutexLock lock(mutex_);
   return incoming_.empty() ? nullptr : &incoming_.front();
 }
 
-bool Wire::send_ready(const Outgoing& out) const {
-  return std::all_of(out.after.begin(), out.after.end(), [](const Ticket& t) { return t.done(); });
+namespace {
+
+bool all_done(const Tickets& tickets) {
+  return std::all_of(tickets.begin(), tickets.end(), [](const Ticket& t) { return t.done(); });
 }
 
-void Wire::finish_send(std::exception_ptr failure) {
-  std::uint64_t value = 0;
-  {
-    const MutexLock lock(mutex_);
-    value = outgoing_.front().value;
-    outgoing_.pop_front();
+void set_failure(cluster::Envelope& envelope, const std::exception_ptr& failure) {
+  envelope.failure = base::text_of(failure);
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& e) {
+    envelope.failure_code = e.code();
+  } catch (...) {
+    envelope.failure_code = ErrorCode::kernel_failed;
   }
-  if (failure) sent_.fail(value, std::move(failure));
-  sent_.complete(value);
 }
 
-void Wire::finish_receive(std::exception_ptr failure) {
-  std::uint64_t value = 0;
-  {
-    const MutexLock lock(mutex_);
-    value = incoming_.front().value;
-    incoming_.pop_front();
-  }
-  if (failure) received_.fail(value, std::move(failure));
-  received_.complete(value);
-}
+}  // namespace
 
-bool Wire::step_send() {
-  Outgoing* out = first_outgoing();
-  if (out == nullptr || !send_ready(*out)) return false;
-  std::exception_ptr failure;
+bool Wire::start_send() {
+  if (started_ >= kMostOnTheirWay) return false;
+  Outgoing* out = outgoing(started_);
+  if (out == nullptr || !all_done(out->after)) return false;
   for (const Ticket& t : out->after) {
-    if (!failure) failure = t.failure();
+    if (!out->failure) out->failure = t.failure();
   }
-  if (failure) out->envelope.failure = base::text_of(failure);
+  if (out->failure) set_failure(out->envelope, out->failure);
   try {
     const trace::Span span(recorder_, send_track_, out->envelope.call, trace::Category::send,
                            {.bytes = static_cast<std::int64_t>(out->packet->size()),
                             .sequence = out->envelope.sequence,
-                            .flow = trace::flow_id(context_id_, communicator_.rank(), out->to,
+                            .flow = trace::flow_id(config_.context_id, communicator_.rank(), out->to,
                                                    out->envelope.sequence, out->envelope.message)});
-    communicator_.send(out->to, out->envelope, *out->packet);
+    out->sending = communicator_.send(out->to, out->envelope, *out->packet);
     stats_.moved(trace::Route::send, static_cast<std::int64_t>(out->packet->size()));
   } catch (...) {
-    if (!failure) failure = std::current_exception();
+    if (!out->failure) out->failure = std::current_exception();
   }
+  ++started_;
+  return true;
+}
+
+// Whether the send is over, well or not.
+bool Wire::sent(Outgoing& out) {
+  if (out.sending == nullptr) return true;
+  try {
+    if (!out.sending->test()) return false;
+  } catch (...) {
+    if (!out.failure) out.failure = std::current_exception();
+  }
+  out.sending.reset();
+  return true;
+}
+
+bool Wire::complete_send() {
+  if (started_ == 0) return false;
+  Outgoing* out = outgoing(0);
+  if (!sent(*out)) return false;
   recycle(std::move(out->packet));
-  finish_send(failure);
+  const std::uint64_t value = out->value;
+  std::exception_ptr failure = std::move(out->failure);
+  {
+    const MutexLock lock(mutex_);
+    outgoing_.pop_front();
+  }
+  --started_;
+  if (failure) sent_.fail(value, std::move(failure));
+  sent_.complete(value);
   return true;
 }
 
@@ -167,17 +196,27 @@ void Wire::compare(const Incoming& in, RankId me) {
                                          ": every rank must make the same calls in the same order");
   }
   if (!got.failure.empty()) {
-    throw Error(ErrorCode::kernel_failed, got.failure + " (on " + rank_text(in.from) + ")");
+    throw Error(got.failure_code, got.failure + " (on " + rank_text(in.from) + ")");
+  }
+}
+
+// Whether the receive is over, well or not.
+bool Wire::arrived(Incoming& in) const {
+  if (in.refused) return true;
+  try {
+    return in.receive->test();
+  } catch (...) {
+    in.refused = std::current_exception();
+    return true;
   }
 }
 
 bool Wire::step_receive() {
   Incoming* in = first_incoming();
-  if (in == nullptr) return false;
+  if (in == nullptr || !arrived(*in)) return false;
   std::exception_ptr failure = in->refused;
   if (!failure) {
     try {
-      if (!in->receive->test()) return false;
       compare(*in, communicator_.rank());
     } catch (...) {
       failure = std::current_exception();
@@ -189,56 +228,100 @@ bool Wire::step_receive() {
                     recorder_->now_ns(),
                     {.bytes = in->bytes,
                      .sequence = in->expected.sequence,
-                     .flow = trace::flow_id(context_id_, in->from, communicator_.rank(),
+                     .flow = trace::flow_id(config_.context_id, in->from, communicator_.rank(),
                                             in->expected.sequence, in->expected.message)});
   }
   in->receive.reset();
-  finish_receive(failure);
+  const std::uint64_t value = in->value;
+  {
+    const MutexLock lock(mutex_);
+    incoming_.pop_front();
+  }
+  if (failure) received_.fail(value, std::move(failure));
+  received_.complete(value);
   return true;
 }
 
-// A peer whose last call has our number but another hash will never send what we wait for.
-void Wire::check_peer() {
+// A peer that made other calls will never send what we wait for; one that has not come to the call yet may be stuck.
+void Wire::look_at_peer() {
+  const auto now = Clock::now();
+  if (now - looked_ < kLifeSign) return;
+  looked_ = now;
   Incoming* in = first_incoming();
   if (in == nullptr || in->refused) return;
+  if (const auto difference = communicator_.difference_with(in->from, in->expected)) {
+    in->refused = std::make_exception_ptr(Error(ErrorCode::diverged, *difference));
+    return;
+  }
   const cluster::Status theirs = communicator_.status_of(in->from);
-  if (theirs.sequence != in->expected.sequence || theirs.hash == in->expected.hash) return;
-  in->refused = std::make_exception_ptr(
-      Error(ErrorCode::diverged, rank_text(communicator_.rank()) + " made call " +
-                                     std::to_string(in->expected.sequence) + ", " + in->expected.call +
-                                     ", but " + rank_text(in->from) + " made " + theirs.last_call +
-                                     " instead: every rank must make the same calls in the same order"));
+  const bool comes = theirs.sequence >= in->expected.sequence;
+  const std::uint64_t signs = comes ? ~std::uint64_t{0} : theirs.sequence;
+  if (!in->watch) in->watch.emplace(config_.stall, now, signs);
+  if (comes) return;  // it made the call: the bytes are being computed
+  const auto verdict = in->watch->judge(now, signs);
+  if (verdict == cluster::StallWatch::Verdict::fine) return;
+  const std::string text = rank_text(communicator_.rank()) + " waits in " + in->expected.call +
+                           " for a message of " + rank_text(in->from) + ", whose last call is " +
+                           (theirs.last_call.empty() ? "none yet" : theirs.last_call);
+  if (verdict == cluster::StallWatch::Verdict::slow) {
+    base::log(base::LogLevel::warn, "wire", communicator_.rank(), text);
+  } else {
+    in->refused = std::make_exception_ptr(
+        Error(ErrorCode::stalled, text + ": let every rank make the same calls, or raise NUNA_STALL"));
+  }
 }
 
 void Wire::show_life() {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = Clock::now();
   if (waiting_.load() == 0 || now - shown_ < kLifeSign) return;
   shown_ = now;
-  communicator_.publish(communicator_.status_of(communicator_.rank()));
+  communicator_.show_life();
+}
+
+bool Wire::step() {
+  const bool started = start_send();
+  const bool sent = complete_send();
+  const bool received = step_receive();
+  return started || sent || received;
+}
+
+// Sleeps until something may have happened. A communicator that must be polled is looked at again soon: while a message
+// may come any moment the thread yields its core, later it sleeps for longer and longer.
+void Wire::rest(int idle_rounds) {
+  const bool on_their_way = started_ > 0 || first_incoming() != nullptr;
+  if (communicator_.polled() && on_their_way) {
+    constexpr int kYields = 200;
+    constexpr std::chrono::microseconds kShortest{20};
+    constexpr int kMostDoublings = 5;
+    if (idle_rounds < kYields) {
+      std::this_thread::yield();
+      return;
+    }
+    bell_.sleep(kShortest * (1 << std::min((idle_rounds - kYields) / 16, kMostDoublings)));
+    return;
+  }
+  bell_.wait(
+      [this] {
+        const Outgoing* next = started_ < kMostOnTheirWay ? outgoing(started_) : nullptr;
+        if (next != nullptr && all_done(next->after)) return true;
+        if (started_ > 0 && sent(*outgoing(0))) return true;
+        Incoming* in = first_incoming();
+        if (in != nullptr) return arrived(*in);
+        return stop_.load() && outgoing(0) == nullptr;
+      },
+      kLifeSign);
 }
 
 void Wire::loop() {
+  int idle_rounds = 0;
   for (;;) {
-    while (step_send() || step_receive()) {
+    if (step()) {
+      idle_rounds = 0;
+      continue;
     }
-    const bool idle = first_outgoing() == nullptr && first_incoming() == nullptr;
-    if (idle && stop_.load()) return;
-    const bool woken = bell_.wait(
-        [this] {
-          const Outgoing* out = first_outgoing();
-          if (out != nullptr && send_ready(*out)) return true;
-          Incoming* in = first_incoming();
-          if (in == nullptr) return stop_.load() && out == nullptr;
-          if (in->refused) return true;
-          try {
-            return in->receive->test();
-          } catch (...) {
-            in->refused = std::current_exception();
-            return true;
-          }
-        },
-        kLifeSign);
-    if (!woken) check_peer();
+    if (stop_.load() && outgoing(0) == nullptr && first_incoming() == nullptr) return;
+    rest(idle_rounds++);
+    look_at_peer();
     show_life();
   }
 }

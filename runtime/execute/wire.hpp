@@ -1,18 +1,21 @@
 #pragma once
 // Wire: the lane of a rank's messages. One thread sends what is ready and completes receives as they arrive.
 //
-// Sends complete in order of submission, so do receives; the two directions do not wait for each other. The thread
-// sleeps on the rank's doorbell when nothing can happen.
+// Sends start and complete in order of submission, so do receives complete; the two directions do not wait for each other.
+// The thread sleeps on the rank's doorbell when nothing can happen; while messages are on their way over a communicator
+// that must be polled, it polls, less and less often.
 //
 // Threads: submissions from one thread at a time. Failures: a send whose source failed carries the failure to the
 // receiver instead of the bytes; a receive whose envelope does not match the expected one fails with Error (diverged),
-// naming both calls.
+// naming both calls, and so does one whose peer made other calls; one whose peer does not come to the call for very
+// long fails with Error (stalled), after a warning (cluster/stall_watch.hpp).
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +23,7 @@
 #include "base/mutex.hpp"
 #include "base/timeline.hpp"
 #include "cluster/communicator.hpp"
+#include "cluster/stall_watch.hpp"
 #include "execute/instances.hpp"
 #include "trace/recorder.hpp"
 #include "trace/stats.hpp"
@@ -31,8 +35,12 @@ using Packet = std::vector<std::byte>;
 
 class Wire {
  public:
-  Wire(cluster::Communicator& communicator, base::Doorbell& bell, trace::Stats& stats,
-       trace::Recorder* recorder, std::uint64_t context_id);
+  struct Config {
+    std::uint64_t context_id = 0;    ///< for the trace
+    std::chrono::nanoseconds stall;  ///< NUNA_STALL
+  };
+  Wire(const Config& config, cluster::Communicator& communicator, base::Doorbell& bell, trace::Stats& stats,
+       trace::Recorder* recorder);
   ~Wire();  ///< completes what was submitted
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
@@ -71,6 +79,8 @@ class Wire {
     std::unique_ptr<Packet> packet;
     Tickets after;
     std::uint64_t value = 0;
+    std::unique_ptr<cluster::Sending> sending;  // started
+    std::exception_ptr failure;                 // of the bytes, or of starting
   };
   struct Incoming {
     base::RankId from;
@@ -80,19 +90,22 @@ class Wire {
     Index bytes = 0;
     std::uint64_t value = 0;
     std::int64_t begin_ns = 0;
+    std::optional<cluster::StallWatch> watch;  // once somebody wonders
   };
 
   void loop();
-  bool send_ready(const Outgoing& out) const;
-  bool step_send();
+  bool step();
+  bool start_send();
+  bool complete_send();
+  static bool sent(Outgoing& out);
   bool step_receive();
-  void check_peer();
+  bool arrived(Incoming& in) const;
+  void rest(int idle_rounds);
+  void look_at_peer();
   void show_life();
   static void compare(const Incoming& in, base::RankId me);
-  Outgoing* first_outgoing() NUNA_EXCLUDES(mutex_);
+  Outgoing* outgoing(std::size_t index) NUNA_EXCLUDES(mutex_);
   Incoming* first_incoming() NUNA_EXCLUDES(mutex_);
-  void finish_send(std::exception_ptr failure);
-  void finish_receive(std::exception_ptr failure);
 
   cluster::Communicator& communicator_;
   base::Doorbell& bell_;
@@ -100,7 +113,7 @@ class Wire {
   trace::Recorder* recorder_;
   trace::TrackId send_track_;
   trace::TrackId receive_track_;
-  std::uint64_t context_id_;
+  Config config_;
   base::Timeline sent_;
   base::Timeline received_;
   std::uint64_t last_send_ = 0;
@@ -110,9 +123,12 @@ class Wire {
   std::deque<Outgoing> outgoing_ NUNA_GUARDED_BY(mutex_);
   std::deque<Incoming> incoming_ NUNA_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Packet>> idle_ NUNA_GUARDED_BY(mutex_);
+  std::size_t idle_bytes_ NUNA_GUARDED_BY(mutex_) = 0;
   std::atomic<bool> stop_{false};
   std::atomic<int> waiting_{0};
+  std::size_t started_ = 0;  // how many of outgoing_ are on their way; the thread's own
   std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point looked_ = shown_;
   std::thread thread_;
 };
 

@@ -329,6 +329,28 @@ TEST(ReplicatedContext, FindsRanksThatMakeDifferentCalls) {
       << "the cause, not what it caused";
 }
 
+// Rank 0 waits for a message of the launch that rank 1 left out, rank 1 in a collective: both live, neither gets on.
+TEST(ReplicatedContext, FindsALaunchThatOneRankLeftOutThoughBothWait) {
+  std::string text;
+  EXPECT_EQ(code_of(
+                [&] {
+                  Context::in_process(2, with_devices(1), [](Context& context) {
+                    Buffer<int, 1> x(context, {10});
+                    Buffer<int, 1> y(context, {10});
+                    context.launch("set", {10}, block(1), SetIndex{}, write(x));
+                    if (context.rank() == 0)
+                      context.launch("left out", {10}, block(1), Neighbours{}, read(x, halo(1)), write(y));
+                    context.launch("local", {10}, block(1), AddOne{}, read_write(x));
+                    if (context.rank() == 1) context.sum(1);
+                    context.wait();
+                  });
+                },
+                &text),
+            ErrorCode::diverged);
+  EXPECT_THAT(text, HasSubstr("'left out'"));
+  EXPECT_THAT(text, HasSubstr("'local'"));
+}
+
 TEST(ReplicatedContext, TakesNoLongKernelOfAPeerForAStall) {
   ::setenv("NUNA_STALL", "0.6 s", 1);
   struct Sleeps {

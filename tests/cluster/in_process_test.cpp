@@ -64,7 +64,7 @@ TEST(InProcess, AMessageArrivesWithItsEnvelope) {
   const Pair pair;
   const auto sent = bytes_of(1, 100);
   std::vector<std::byte> into(100);
-  const auto receive = pair.one->receive({0}, into);
+  const auto receive = pair.one->receive({0}, Envelope{}, into);
   EXPECT_FALSE(receive->test());
   pair.zero->send({1}, envelope_of(3), sent);
   EXPECT_TRUE(receive->test());
@@ -80,8 +80,8 @@ TEST(InProcess, ReceivesAreMatchedInTheOrderOfPostingWhicheverIsTested) {
   const Pair pair;
   std::vector<std::byte> first(8);
   std::vector<std::byte> second(8);
-  const auto a = pair.one->receive({0}, first);
-  const auto b = pair.one->receive({0}, second);
+  const auto a = pair.one->receive({0}, Envelope{}, first);
+  const auto b = pair.one->receive({0}, Envelope{}, second);
   pair.zero->send({1}, envelope_of(1), bytes_of(1, 8));
   EXPECT_FALSE(b->test());
   EXPECT_TRUE(a->test());
@@ -95,19 +95,19 @@ TEST(InProcess, DestroyingAReceiveCancelsIt) {
   const Pair pair;
   {
     std::vector<std::byte> gone(8);
-    const auto receive = pair.one->receive({0}, gone);
+    const auto receive = pair.one->receive({0}, Envelope{}, gone);
   }
   pair.zero->send({1}, envelope_of(1), bytes_of(1, 8));
   std::vector<std::byte> into(8);
-  EXPECT_TRUE(pair.one->receive({0}, into)->test());
+  EXPECT_TRUE(pair.one->receive({0}, Envelope{}, into)->test());
   EXPECT_EQ(into, bytes_of(1, 8));
 }
 
 TEST(InProcess, AnotherSizeIsADivergenceThatNamesBothCalls) {
   const Pair pair;
-  pair.one->publish({4, 0, "copy at b.cpp:2", false});
+  pair.one->publish({9, 0, "a later call", false});
   std::vector<std::byte> into(10);
-  const auto receive = pair.one->receive({0}, into);
+  const auto receive = pair.one->receive({0}, envelope_of(4, "copy at b.cpp:2"), into);
   pair.zero->send({1}, envelope_of(4), bytes_of(1, 12));
   const std::string expected =
       "rank 0 sent 12 bytes in exchange at a.cpp:1 where rank 1 expects 10 bytes in copy at b.cpp:2: let "
@@ -120,7 +120,7 @@ TEST(InProcess, AnotherSizeIsADivergenceThatNamesBothCalls) {
 TEST(InProcess, AFailureIsNewsWhateverItsSize) {
   const Pair pair;
   std::vector<std::byte> into(10);
-  const auto receive = pair.one->receive({0}, into);
+  const auto receive = pair.one->receive({0}, Envelope{}, into);
   Envelope envelope = envelope_of(1);
   envelope.failure = "kernel 'heat' threw";
   pair.zero->send({1}, envelope, {});
@@ -133,15 +133,14 @@ TEST(InProcess, WhatALeavingRankSentIsStillReceived) {
   std::vector<std::byte> into(8);
   pair.zero->send({1}, envelope_of(1), bytes_of(1, 8));
   pair.zero.reset();
-  EXPECT_TRUE(pair.one->receive({0}, into)->test());
+  EXPECT_TRUE(pair.one->receive({0}, Envelope{}, into)->test());
   EXPECT_EQ(into, bytes_of(1, 8));
 }
 
 TEST(InProcess, ARankThatLeftWithoutSendingIsNamed) {
   Pair pair;
   std::vector<std::byte> into(8);
-  const auto receive = pair.one->receive({0}, into);
-  pair.one->publish({3, 0, "copy at b.cpp:2", false});
+  const auto receive = pair.one->receive({0}, envelope_of(3, "copy at b.cpp:2"), into);
   pair.zero->publish({2, 0, "launch 'heat' at heat.cpp:31", false});
   EXPECT_FALSE(receive->test());
   pair.zero.reset();
@@ -167,7 +166,7 @@ TEST(InProcess, CommunicatorsAndReceivesOutliveTheClusterObject) {
   {
     InProcessCluster cluster(2);
     zero = cluster.join({0});
-    receive = cluster.join({1})->receive({0}, into);  // its communicator is gone, too
+    receive = cluster.join({1})->receive({0}, Envelope{}, into);  // its communicator is gone, too
   }
   EXPECT_FALSE(receive->test());
   zero.reset();
@@ -184,9 +183,9 @@ TEST(InProcess, MisuseIsABrokenInvariant) {
   EXPECT_THROW(cluster.join({2}), base::BrokenInvariant);
   EXPECT_THROW(pair.zero->send({0}, {}, {}), base::BrokenInvariant);
   EXPECT_THROW(pair.zero->send({2}, {}, {}), base::BrokenInvariant);
-  EXPECT_THROW(pair.zero->receive({-1}, into), base::BrokenInvariant);
+  EXPECT_THROW(pair.zero->receive({-1}, Envelope{}, into), base::BrokenInvariant);
   EXPECT_THROW(static_cast<void>(pair.zero->status_of({2})), base::BrokenInvariant);
-  const auto receive = pair.zero->receive({1}, into);
+  const auto receive = pair.zero->receive({1}, Envelope{}, into);
   EXPECT_THROW(static_cast<void>(receive->envelope()), base::BrokenInvariant);
 }
 
@@ -239,16 +238,32 @@ void sleep_until(const Act& act, const Done& done) {
 TEST(InProcess, TheBellRingsForAMessage) {
   sleep_until([](Pair& pair) { pair.zero->send({1}, envelope_of(1), {}); },
               [receive = std::shared_ptr<Receive>()](Pair& pair) mutable {
-                if (receive == nullptr) receive = pair.one->receive({0}, {});
+                if (receive == nullptr) receive = pair.one->receive({0}, Envelope{}, {});
                 const bool arrived = receive->test();
                 if (arrived) receive.reset();
                 return arrived;
               });
 }
 
-TEST(InProcess, TheBellRingsForAStatus) {
-  sleep_until([](Pair& pair) { pair.zero->publish({7, 0, "x", false}); },
-              [](Pair& pair) { return pair.one->status_of({0}).sequence == 7; });
+TEST(InProcess, ADifferenceOfCallsIsFoundWhereverTheRanksAre) {
+  Pair pair;
+  pair.zero->publish({1, 10, "a", false});
+  pair.one->publish({1, 11, "b", false});
+  pair.one->publish({2, 12, "c", false});
+  const auto found = pair.zero->difference_with({1}, envelope_of(1));
+  ASSERT_TRUE(found);
+  EXPECT_NE(found->find("rank 0 made a (call 1) where rank 1 made b"), std::string::npos) << *found;
+}
+
+TEST(InProcess, ASenderWaitsForAReceiverThatIsFarBehind) {
+  Pair pair;
+  const std::vector<std::byte> bytes(std::size_t{40} << 20);
+  EXPECT_TRUE(pair.zero->send({1}, envelope_of(1), bytes)->test());
+  const auto second = pair.zero->send({1}, envelope_of(2), bytes);
+  EXPECT_FALSE(second->test());
+  std::vector<std::byte> into(bytes.size());
+  EXPECT_TRUE(pair.one->receive({0}, Envelope{}, into)->test());
+  EXPECT_TRUE(second->test());
 }
 
 TEST(InProcess, TheBellRingsForADeparture) {
@@ -272,8 +287,8 @@ TEST(InProcess, EarlyMessagesOfASteadyExchangeReuseTheirBuffers) {
   const auto exchange = [&] {
     pair.zero->send({1}, envelope_of(1), into);
     pair.one->send({0}, envelope_of(1), into);
-    EXPECT_TRUE(pair.one->receive({0}, into)->test());
-    EXPECT_TRUE(pair.zero->receive({1}, into)->test());
+    EXPECT_TRUE(pair.one->receive({0}, Envelope{}, into)->test());
+    EXPECT_TRUE(pair.zero->receive({1}, Envelope{}, into)->test());
   };
   exchange();
   const std::size_t before = pair.cluster.buffer_allocations();
@@ -327,7 +342,7 @@ void take_part(const std::vector<Planned>& plan, int self, unsigned seed, Commun
     if (plan[m].from == self) communicator.send({plan[m].to}, envelope_of(m), bytes_of(m, plan[m].size));
     if (plan[m].to != self) continue;
     open.push_back({m, std::vector<std::byte>(plan[m].size), nullptr});
-    open.back().receive = communicator.receive({plan[m].from}, open.back().into);
+    open.back().receive = communicator.receive({plan[m].from}, Envelope{}, open.back().into);
     if (random() % 4 == 0) complete_to(random() % 6);
   }
   complete_to(0);
@@ -374,7 +389,7 @@ TEST(RunRanks, TheCauseIsRethrownNotWhatItCaused) {
               base::Doorbell bell;
               const auto own = std::move(communicator);  // goes before its bell
               own->set_bell(&bell);
-              const auto receive = own->receive({culprit}, into);
+              const auto receive = own->receive({culprit}, Envelope{}, into);
               bell.wait([&] { return receive->test(); });
             },
             kNever);

@@ -42,7 +42,7 @@ TEST(Local, MessagesToItselfAreABrokenInvariant) {
   const base::ThrowOnPanic throwing;
   const auto communicator = make_local();
   EXPECT_THROW(communicator->send({0}, {}, {}), base::BrokenInvariant);
-  EXPECT_THROW(communicator->receive({0}, {}), base::BrokenInvariant);
+  EXPECT_THROW(communicator->receive({0}, Envelope{}, {}), base::BrokenInvariant);
   EXPECT_THROW(communicator->send({1}, {}, {}), base::BrokenInvariant);
   EXPECT_THROW(static_cast<void>(communicator->status_of({1})), base::BrokenInvariant);
 }
