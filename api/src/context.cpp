@@ -11,6 +11,10 @@
 #include "base/log.hpp"
 #include "cluster/in_process.hpp"
 #include "cluster/local.hpp"
+#ifdef NUNA_WITH_MPI
+#include "cluster/mpi/mpi_communicator.hpp"
+#include "cluster/mpi/session.hpp"
+#endif
 #include "context_state.hpp"
 
 namespace nuna {
@@ -91,17 +95,57 @@ Context::~Context() {
               "a failure that no wait() asked for: " + base::text_of(failure));
     break;
   }
+#ifdef NUNA_WITH_MPI
+  cluster::mpi::forget(state_->finalizing);
+#endif
   state_->ended.store(true);
   state_->runtime().leave();  // Events may keep the rest alive for long
 }
 
 Context Context::world(int argc, char** argv, Options options) {
   if (const int devices = devices_argument(argc, argv); devices != 0) options.devices = devices;
+#ifdef NUNA_WITH_MPI
+  if (cluster::mpi::launched() || cluster::mpi::usable()) {
+    cluster::mpi::require();
+    const MPI_Comm world = MPI_COMM_WORLD;
+    return over_mpi(&world, sizeof world, options);
+  }
+#endif
   return self(options);
 }
 
 Context Context::self(Options options) {
-  return Context(make_state(detail::configure(options, 1), cluster::make_local()));
+  return Context(make_state(detail::configure(options, 1, 1), cluster::make_local()));
+}
+
+Context Context::over_mpi(const void* communicator, std::size_t bytes, const Options& options) {
+#ifdef NUNA_WITH_MPI
+  MPI_Comm comm = MPI_COMM_NULL;
+  if (bytes != sizeof comm) {
+    throw Error(ErrorCode::invalid_argument,
+                "Context::on takes an MPI_Comm of the MPI that Nuna was built with");
+  }
+  std::memcpy(&comm, communicator, sizeof comm);
+  cluster::mpi::require();
+  if (comm == MPI_COMM_NULL)
+    throw Error(ErrorCode::invalid_argument,
+                "Context::on(MPI_COMM_NULL): this process is no rank of that communicator");
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  if (ranks == 1) return self(options);
+  auto connected = cluster::mpi::make_mpi(comm, {.stall = detail::configure(options, 1, 1).stall});
+  detail::RankConfig config = detail::configure(options, 1, connected->core_sharers());
+  config.context_id = connected->id();
+  auto state = make_state(config, std::move(connected));
+  state->finalizing =
+      cluster::mpi::before_finalize([&state = *state] { state.program().executor().drain(); });
+  return Context(std::move(state));
+#else
+  static_cast<void>(communicator);
+  static_cast<void>(bytes);
+  static_cast<void>(options);
+  throw Error(ErrorCode::unsupported, "Nuna was built without MPI: configure it with -DNUNA_MPI=ON");
+#endif
 }
 
 void Context::in_process(int ranks, const Options& options, const std::function<void(Context&)>& body) {
@@ -114,7 +158,7 @@ void Context::in_process(int ranks, const Options& options, const std::function<
     throw Error(ErrorCode::invalid_argument,
                 "an in-process cluster needs a body: a function for each rank to run");
   }
-  const detail::RankConfig config = detail::configure(options, ranks);
+  const detail::RankConfig config = detail::configure(options, ranks, ranks);
   cluster::run_ranks(
       ranks,
       [&](base::RankId, std::unique_ptr<cluster::Communicator> communicator) {

@@ -36,6 +36,7 @@ class ContextState {
 
   /// Whether the Context has ended; its buffers must not be used any more.
   std::atomic<bool> ended{false};
+  int finalizing = 0;  ///< what must be forgotten at its end (cluster/mpi/session.hpp)
 
  private:
   friend class Inside;

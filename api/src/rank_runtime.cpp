@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
+#include <vector>
 
 #include "base/log.hpp"
 #include "device/host/host_device.hpp"
@@ -25,7 +27,7 @@ int allowed_cores() { return static_cast<int>(host().allowed_cores.size()); }
 
 // Spinning pays only while every thread has a core of its own; the program's own thread counts.
 std::chrono::nanoseconds spin_of(const RankConfig& config) {
-  const int threads = config.ranks_in_process * (config.devices * config.threads_per_device + 1);
+  const int threads = config.core_sharers * (config.devices * config.threads_per_device + 1);
   return threads <= allowed_cores() ? std::chrono::microseconds(20) : std::chrono::nanoseconds(0);
 }
 
@@ -38,7 +40,7 @@ std::int64_t whole_number(const char* name, int asked, std::int64_t from_environ
 
 }  // namespace
 
-RankConfig configure(const Options& options, int ranks_in_process) {
+RankConfig configure(const Options& options, int ranks_in_process, int core_sharers) {
   static std::atomic<std::uint64_t> next_context{1};
   const base::Settings settings = base::Settings::from_environment();
   base::configure_log(settings);
@@ -47,11 +49,12 @@ RankConfig configure(const Options& options, int ranks_in_process) {
   constexpr int kMostThreads = 4096;
   RankConfig c;
   c.ranks_in_process = ranks_in_process;
+  c.core_sharers = core_sharers;
   c.context_id = next_context.fetch_add(1);
   c.devices =
       static_cast<int>(whole_number("the number of devices", options.devices,
                                     settings.integer("NUNA_DEVICES", 1, 1, kMostDevices), kMostDevices));
-  const int share = std::max(1, allowed_cores() / (c.devices * ranks_in_process));
+  const int share = std::max(1, allowed_cores() / (c.devices * core_sharers));
   c.threads_per_device =
       static_cast<int>(whole_number("the number of threads per device", options.threads_per_device,
                                     settings.integer("NUNA_THREADS", share, 1, kMostThreads), kMostThreads));
@@ -103,7 +106,7 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
   program.rank = rank();
   program.poison = config_.poison;
   program.check = config_.check;
-  program.dense_limit = slots_.slot_bytes() / 2;
+  program.dense_limit = agree() / 2;
   program_ = std::make_unique<execute::Program>(program, places_, arena_, *communicator_, *executor_, stats_,
                                                 recorder_.get());
   views_ = std::make_unique<adsm::HostViews>(*program_);
@@ -128,6 +131,45 @@ std::unique_ptr<device::Device> RankRuntime::make_device(base::PlaceId place, co
     d.track = recorder_->track(rank(), trace::TrackKind::device, name);
   }
   return device::make_host_device(d);
+}
+
+// What all ranks must have alike, or plans would differ. Returns the smallest slot of any rank.
+Index RankRuntime::agree() const {
+  struct Facts {
+    Index slot_bytes = 0;
+    Index devices = 0;
+    Index poison = 0;
+    Index check = 0;
+    Index dry_run = 0;
+  };
+  const Facts mine{slots_.slot_bytes(), config_.devices, config_.poison, config_.check, config_.dry_run};
+  Index smallest = mine.slot_bytes;
+  if (ranks() == 1) return smallest;
+  cluster::Envelope envelope;
+  envelope.call = "the creation of a Context";
+  std::vector<std::byte> bytes(sizeof mine);
+  std::memcpy(bytes.data(), &mine, sizeof mine);
+  std::vector<Facts> all;
+  for (const auto& each : communicator_->allgather(envelope, bytes)) {
+    Facts facts;
+    std::memcpy(&facts, each.data(), std::min(each.size(), sizeof facts));
+    all.push_back(facts);
+  }
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    smallest = std::min(smallest, all[r].slot_bytes);
+    const auto alike = [&](Index Facts::* fact, const char* what, const char* setting) {
+      if (all[r].*fact == all[0].*fact) return;
+      throw Error(ErrorCode::bad_setting, "rank " + std::to_string(r) + " has " +
+                                              std::to_string(all[r].*fact) + what + " where rank 0 has " +
+                                              std::to_string(all[0].*fact) + ": give every rank the same " +
+                                              setting);
+    };
+    alike(&Facts::devices, " devices", "NUNA_DEVICES");
+    alike(&Facts::poison, " for poisoning", "NUNA_POISON");
+    alike(&Facts::check, " for checking", "NUNA_CHECK");
+    alike(&Facts::dry_run, " for a dry run", "NUNA_DRY_RUN");
+  }
+  return smallest;
 }
 
 void RankRuntime::leave() {

@@ -34,11 +34,13 @@ struct RankConfig {
   bool check = false;
   bool dry_run = false;
   int ranks_in_process = 1;
+  int core_sharers = 1;          ///< ranks, in this process or not, that run on the same cores
   std::uint64_t context_id = 0;  ///< the same on every rank, different for each Context of a process
 };
 
-/// Options, completed from the environment and the machine. Throws Error (bad_setting).
-RankConfig configure(const Options& options, int ranks_in_process);
+/// Options, completed from the environment and the machine. `core_sharers`: ranks that share this process's cores. Throws
+/// Error (bad_setting).
+RankConfig configure(const Options& options, int ranks_in_process, int core_sharers);
 
 class RankRuntime {
  public:
@@ -59,6 +61,7 @@ class RankRuntime {
   std::chrono::nanoseconds age() const { return std::chrono::steady_clock::now() - start_; }
 
  private:
+  Index agree() const;
   std::unique_ptr<device::Device> make_device(base::PlaceId place, const std::string& name, int threads);
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

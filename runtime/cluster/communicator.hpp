@@ -91,6 +91,9 @@ class Communicator {
   /// and then, it may find out more the next time. Does not throw.
   virtual std::optional<std::string> difference_with(base::RankId from, const Envelope& expected) = 0;
 
+  /// A wait that nothing will end: the process must not wait for the peers when it ends.
+  virtual void give_up() {}
+
   /// Whether messages move only while somebody tests.
   virtual bool polled() const { return false; }
   /// Rings whenever a message has arrived, or a peer has left. Set once, before the first receive.

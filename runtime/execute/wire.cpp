@@ -266,6 +266,7 @@ void Wire::look_at_peer() {
   if (verdict == cluster::StallWatch::Verdict::slow) {
     base::log(base::LogLevel::warn, "wire", communicator_.rank(), text);
   } else {
+    communicator_.give_up();
     in->refused = std::make_exception_ptr(
         Error(ErrorCode::stalled, text + ": let every rank make the same calls, or raise NUNA_STALL"));
   }

@@ -132,11 +132,18 @@ struct ConstPitched {
 /// the process). The destructor waits for everything.
 class NUNA_API Context {
  public:
-  /// This process alone, for now: launchers (MPI) are not looked for yet. Reads `--devices N` from the arguments, which win over
+  /// All processes if launched by MPI (or if MPI is initialised), else this process alone. Reads `--devices N` from the arguments, which win over
   /// NUNA_DEVICES.
   static Context world(int argc, char** argv, Options options = {});
   /// This process alone.
   static Context self(Options options = {});
+  /// The processes of an MPI communicator, which all call this. It is duplicated and stays the caller's; Contexts of
+  /// several communicators live side by side. Errors: unsupported when Nuna was built without MPI, or when MPI lacks
+  /// MPI_THREAD_MULTIPLE; bad_setting when the ranks' settings differ.
+  template <class MpiCommunicator>
+  static Context on(MpiCommunicator communicator, Options options = {}) {
+    return over_mpi(&communicator, sizeof communicator, options);
+  }
   /// Runs `body` once per rank on `ranks` threads of this process, each with its own rank's Context: the in-process
   /// cluster. Returns when all have ended; throws the failure of the rank that failed first, unless it only tells that
   /// another rank left (diverged, stalled) and one tells why.
@@ -223,6 +230,7 @@ class NUNA_API Context {
   const std::shared_ptr<detail::ContextState>& state_ref() const { return state_; }
 
  private:
+  static Context over_mpi(const void* communicator, std::size_t bytes, const Options& options);
   explicit Context(std::shared_ptr<detail::ContextState> state);
 
   template <class A>

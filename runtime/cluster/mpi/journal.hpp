@@ -1,0 +1,39 @@
+#pragma once
+// What one rank tells others about its calls in one Context: a History that several threads share.
+
+#include <string>
+
+#include "base/mutex.hpp"
+#include "cluster/communicator.hpp"
+#include "cluster/history.hpp"
+
+namespace nuna::cluster::mpi {
+
+class Journal {
+ public:
+  void publish(const Status& status) NUNA_EXCLUDES(mutex_) {
+    const base::MutexLock lock(mutex_);
+    history_.note({status.sequence, status.hash, status.last_call});
+    left_ = left_ || status.left;
+  }
+  History history() const NUNA_EXCLUDES(mutex_) {
+    const base::MutexLock lock(mutex_);
+    return history_;
+  }
+  bool left() const NUNA_EXCLUDES(mutex_) {
+    const base::MutexLock lock(mutex_);
+    return left_;
+  }
+  Status status() const NUNA_EXCLUDES(mutex_) {
+    const base::MutexLock lock(mutex_);
+    const Called* last = history_.last();
+    return last == nullptr ? Status{0, 0, "", left_} : Status{last->sequence, last->hash, last->call, left_};
+  }
+
+ private:
+  mutable base::Mutex mutex_;
+  History history_ NUNA_GUARDED_BY(mutex_);
+  bool left_ NUNA_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace nuna::cluster::mpi

@@ -1,0 +1,586 @@
+#include "cluster/mpi/mpi_communicator.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "base/check.hpp"
+#include "base/log.hpp"
+#include "base/mutex.hpp"
+#include "base/worker_thread.hpp"
+#include "cluster/mpi/control.hpp"
+#include "cluster/mpi/session.hpp"
+#include "nuna/error.hpp"
+
+namespace nuna::cluster::mpi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kTextTag = 0;
+constexpr std::size_t kMostTextBytes = 16 << 10;
+// Messages of one peer that MPI may buffer before one of them must have been taken.
+constexpr std::size_t kUnconfirmedBytes = std::size_t{1} << 20;
+constexpr int kUnconfirmedMessages = 64;
+// A peer is first asked what it does after so long, and then this often.
+constexpr std::chrono::milliseconds kAskAfter{1000};
+constexpr std::chrono::milliseconds kAskLimit{500};
+constexpr std::size_t kMostAsked = 32;  // peers, by a rank in a collective
+
+std::string name_of(int rank) { return "rank " + std::to_string(rank); }
+
+void check(int result, const char* what) {
+  if (result == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int size = 0;
+  MPI_Error_string(result, text.data(), &size);
+  throw Error(ErrorCode::input_output, std::string("MPI failed to ") + what + ": " +
+                                           std::string(text.data(), static_cast<std::size_t>(size)));
+}
+
+// What is known of the peers' calls, from their answers; asked by a thread of its own, which sleeps unless there is
+// somebody to ask.
+class Peers {
+ public:
+  Peers(std::vector<Address> addresses, std::uint64_t context)
+      : addresses_(std::move(addresses)), context_(context), known_(addresses_.size()) {}
+  ~Peers() {
+    {
+      const base::MutexLock lock(mutex_);
+      stop_ = true;
+      wake_.notify_all();
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+  Peers(const Peers&) = delete;
+  Peers& operator=(const Peers&) = delete;
+
+  /// The latest answer; wishes for a newer one when somebody has been waiting for a while.
+  std::optional<Answer> answer_of(int rank) NUNA_EXCLUDES(mutex_) {
+    const base::MutexLock lock(mutex_);
+    Known& k = known_[static_cast<std::size_t>(rank)];
+    const auto now = Clock::now();
+    if (now - k.wondered > 2 * kAskAfter) k.since = now;  // nobody wondered lately: a new wait
+    k.wondered = now;
+    if (now - k.since < kAskAfter || now - k.asked < kAskAfter || k.wanted) return k.answer;
+    k.wanted = true;
+    if (!thread_.joinable()) thread_ = base::start_worker("nuna-asks", [this] { work(); });
+    wake_.notify_all();
+    return k.answer;
+  }
+  /// Without wishing for anything.
+  Status status_of(int rank) const NUNA_EXCLUDES(mutex_) {
+    const base::MutexLock lock(mutex_);
+    const auto& answer = known_[static_cast<std::size_t>(rank)].answer;
+    if (!answer) return {};
+    const Called* last = answer->history.last();
+    return last == nullptr ? Status{0, 0, "", answer->left}
+                           : Status{last->sequence, last->hash, last->call, answer->left};
+  }
+  int process_of(int rank) const { return addresses_[static_cast<std::size_t>(rank)].process; }
+
+ private:
+  struct Known {
+    Clock::time_point since;
+    Clock::time_point wondered;
+    Clock::time_point asked;
+    bool wanted = false;
+    std::optional<Answer> answer;
+  };
+
+  void work() NUNA_EXCLUDES(mutex_) {
+    while (const auto rank = next_wanted()) {
+      std::optional<Answer> answer = ask(addresses_[*rank], context_, kAskLimit);
+      const base::MutexLock lock(mutex_);
+      Known& k = known_[*rank];
+      k.wanted = false;
+      k.asked = Clock::now();
+      if (answer) k.answer = std::move(answer);
+    }
+  }
+
+  // Sleeps until there is somebody to ask; nothing at the end.
+  std::optional<std::size_t> next_wanted() NUNA_EXCLUDES(mutex_) {
+    base::MutexLock lock(mutex_);
+    while (!stop_) {
+      for (std::size_t r = 0; r < known_.size(); ++r) {
+        if (known_[r].wanted) return r;
+      }
+      lock.wait_for(wake_, std::chrono::seconds(1));
+    }
+    return std::nullopt;
+  }
+
+  const std::vector<Address> addresses_;
+  const std::uint64_t context_;
+  mutable base::Mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<Known> known_ NUNA_GUARDED_BY(mutex_);
+  bool stop_ NUNA_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+// Several requests that are over together.
+class Requests {
+ public:
+  void add(MPI_Request request) { requests_.push_back(request); }
+  /// MPI_SUCCESS or the first error; `done` when all are over.
+  int test(bool& done) {
+    int flag = 0;
+    if (statuses_.size() != requests_.size()) statuses_.resize(requests_.size());
+    const int result =
+        MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &flag, statuses_.data());
+    done = flag != 0;
+    if (result != MPI_ERR_IN_STATUS) return result;
+    for (const MPI_Status& s : statuses_) {
+      if (s.MPI_ERROR != MPI_SUCCESS && s.MPI_ERROR != MPI_ERR_PENDING) return s.MPI_ERROR;
+    }
+    return MPI_SUCCESS;
+  }
+  std::size_t received_bytes() const {
+    std::size_t sum = 0;
+    for (const MPI_Status& s : statuses_) {
+      int count = 0;
+      MPI_Get_count(&s, MPI_BYTE, &count);
+      sum += static_cast<std::size_t>(count);
+    }
+    return sum;
+  }
+  /// Ends receives that nobody waits for any more, so that MPI does not touch their memory.
+  void cancel_receives() {
+    for (MPI_Request& r : requests_) {
+      if (r == MPI_REQUEST_NULL) continue;
+      MPI_Cancel(&r);
+      MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+  }
+
+ private:
+  std::vector<MPI_Request> requests_;
+  std::vector<MPI_Status> statuses_;
+};
+
+template <class F>
+void for_each_piece(std::size_t bytes, std::size_t piece, F f) {
+  std::size_t at = 0;
+  do {
+    const std::size_t size = std::min(piece, bytes - at);
+    f(at, static_cast<int>(size));
+    at += size;
+  } while (at < bytes);
+}
+
+class MpiSending final : public Sending {
+ public:
+  explicit MpiSending(std::string text) : text_(std::move(text)) {}
+  Requests& requests() { return requests_; }
+  const std::string& text() const { return text_; }
+  bool test() override {
+    bool done = false;
+    check(requests_.test(done), "send a message");
+    return done;
+  }
+
+ private:
+  std::string text_;  // of a failure
+  Requests requests_;
+};
+
+class MpiReceive final : public Receive {
+ public:
+  MpiReceive(MPI_Comm comm, int from, int me, Envelope expected, std::span<std::byte> into)
+      : comm_(comm), from_(from), me_(me), envelope_(std::move(expected)), into_(into) {}
+  ~MpiReceive() override {
+    if (!over_ && usable()) requests_.cancel_receives();
+  }
+  MpiReceive(const MpiReceive&) = delete;
+  MpiReceive& operator=(const MpiReceive&) = delete;
+  Requests& requests() { return requests_; }
+
+  bool test() override {
+    if (over_) return true;
+    if (!empty_) {
+      bool done = false;
+      const int result = requests_.test(done);
+      if (result != MPI_SUCCESS) {
+        over_ = true;
+        throw Error(ErrorCode::diverged, name_of(from_) + " sent more than the " +
+                                             std::to_string(into_.size()) + " bytes that " + name_of(me_) +
+                                             " expects in " + envelope_.call +
+                                             ": let every rank make the same calls");
+      }
+      if (!done) return false;
+      const std::size_t got = requests_.received_bytes();
+      if (got == into_.size()) return over_ = true;
+      if (got != 0) {
+        over_ = true;
+        throw Error(ErrorCode::diverged, name_of(from_) + " sent " + std::to_string(got) + " bytes where " +
+                                             name_of(me_) + " expects " + std::to_string(into_.size()) +
+                                             " in " + envelope_.call +
+                                             ": let every rank make the same calls");
+      }
+      empty_ = true;  // a failure instead of the bytes
+    }
+    return over_ = take_text();
+  }
+  const Envelope& envelope() const override { return envelope_; }
+
+ private:
+  bool take_text() {
+    int flag = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    check(MPI_Improbe(from_, kTextTag, comm_, &flag, &message, &status), "look for a failure");
+    if (flag == 0) return false;
+    int size = 0;
+    MPI_Get_count(&status, MPI_BYTE, &size);
+    std::string text(static_cast<std::size_t>(size), '\0');
+    check(MPI_Mrecv(text.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE), "receive a failure");
+    envelope_.failure_code = static_cast<ErrorCode>(text.empty() ? 0 : text[0]);
+    envelope_.failure = text.size() > 1 ? text.substr(1) : "an unnamed failure";
+    return true;
+  }
+
+  MPI_Comm comm_;
+  const int from_;
+  const int me_;
+  Envelope envelope_;
+  std::span<std::byte> into_;
+  Requests requests_;
+  bool empty_ = false;
+  bool over_ = false;
+};
+
+// What a rank lays down first in a collective.
+struct Arrival {
+  std::uint64_t sequence = 0;
+  std::uint64_t hash = 0;
+  std::uint64_t message = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t failure_bytes = 0;
+};
+
+class Impl final : public MpiCommunicator {
+ public:
+  Impl(MPI_Comm comm, const MpiConfig& config) : config_(config), journal_(std::make_shared<Journal>()) {
+    check(MPI_Comm_dup(comm, &messages_), "duplicate a communicator");
+    check(MPI_Comm_dup(comm, &collectives_), "duplicate a communicator");
+    MPI_Comm_set_errhandler(messages_, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(collectives_, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(comm, &rank_);
+    MPI_Comm_size(comm, &size_);
+    int* most = nullptr;
+    int found = 0;
+    MPI_Comm_get_attr(messages_, MPI_TAG_UB, &most, &found);
+    tags_ = found != 0 ? static_cast<std::uint64_t>(*most) : 32767;
+    count_node(comm);
+    Responder& responder = Responder::of_process();
+    id_ = responder.address().token ^ (next_id().fetch_add(1) * 0x9e3779b97f4a7c15U);
+    check(MPI_Bcast(&id_, sizeof id_, MPI_BYTE, 0, collectives_), "agree on a number");
+    responder.answer_for(id_, journal_);
+    std::vector<Address> addresses(static_cast<std::size_t>(size_));
+    check(MPI_Allgather(&responder.address(), sizeof(Address), MPI_BYTE, addresses.data(), sizeof(Address),
+                        MPI_BYTE, collectives_),
+          "gather the ranks' addresses");
+    peers_ = std::make_unique<Peers>(std::move(addresses), id_);
+    unconfirmed_.resize(static_cast<std::size_t>(size_));
+  }
+  ~Impl() override {
+    peers_.reset();
+    Status last = journal_->status();
+    last.left = true;
+    journal_->publish(last);
+    if (!usable() || given_up()) return;  // with a rank lost, nothing collective may be called
+    MPI_Comm_free(&messages_);
+    MPI_Comm_free(&collectives_);
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  base::RankId rank() const override { return {rank_}; }
+  int size() const override { return size_; }
+  int core_sharers() const override { return core_sharers_; }
+  std::uint64_t id() const override { return id_; }
+  bool polled() const override { return true; }
+  void set_bell(base::Doorbell*) override {}  // MPI rings none
+
+  std::unique_ptr<Sending> send(base::RankId to, const Envelope& envelope,
+                                std::span<const std::byte> bytes) override {
+    base::check(to.value != rank_, "a rank sends to itself");
+    check_usable(envelope);
+    const int tag = tag_of(envelope);
+    if (!envelope.failure.empty()) return send_failure(to.value, tag, envelope);
+    auto sending = std::make_unique<MpiSending>(std::string());
+    for_each_piece(bytes.size(), config_.piece_bytes, [&](std::size_t at, int size) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      const auto start = confirms(to.value, static_cast<std::size_t>(size)) ? &MPI_Issend : &MPI_Isend;
+      check(start(bytes.data() + at, size, MPI_BYTE, to.value, tag, messages_, &request), "send a message");
+      sending->requests().add(request);
+    });
+    return sending;
+  }
+
+  std::unique_ptr<Receive> receive(base::RankId from, const Envelope& expected,
+                                   std::span<std::byte> into) override {
+    base::check(from.value != rank_, "a rank receives from itself");
+    check_usable(expected);
+    auto receive = std::make_unique<MpiReceive>(messages_, from.value, rank_, expected, into);
+    for_each_piece(into.size(), config_.piece_bytes, [&](std::size_t at, int size) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      check(MPI_Irecv(into.data() + at, size, MPI_BYTE, from.value, tag_of(expected), messages_, &request),
+            "receive a message");
+      receive->requests().add(request);
+    });
+    return receive;
+  }
+
+  std::vector<std::vector<std::byte>> allgather(const Envelope& envelope,
+                                                std::span<const std::byte> bytes) override {
+    check_usable(envelope);
+    const Arrival mine{envelope.sequence, envelope.hash, envelope.message, bytes.size(),
+                       envelope.failure.size()};
+    std::vector<Arrival> arrivals(static_cast<std::size_t>(size_));
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, arrivals.data(), sizeof mine, MPI_BYTE, collectives_,
+                         &request),
+          "gather");
+    wait(request, envelope);
+    agree(arrivals, envelope);
+    if (mine.failure_bytes > 0) {
+      throw Error(envelope.failure_code,
+                  name_of(rank_) + " could not take part in " + envelope.call + ": " + envelope.failure);
+    }
+    return gather_bytes(arrivals, envelope, bytes);
+  }
+
+  void publish(const Status& status) override { journal_->publish(status); }
+  Status status_of(base::RankId rank) const override {
+    return rank.value == rank_ ? journal_->status() : peers_->status_of(rank.value);
+  }
+
+  void give_up() override { mpi::give_up(); }
+
+  std::optional<std::string> difference_with(base::RankId from, const Envelope& expected) override {
+    const auto answer = peers_->answer_of(from.value);
+    if (!answer) return std::nullopt;
+    const std::string waits = ", but " + name_of(rank_) + " waits for it in " + expected.call;
+    std::optional<std::string> text;
+    if (answer->gone) {
+      text = name_of(from.value) + " is lost (its process " + std::to_string(peers_->process_of(from.value)) +
+             " has ended)" + waits;
+    } else if (const auto difference = first_difference(journal_->history(), answer->history)) {
+      text = to_string(*difference, rank_, from.value);
+    } else if (answer->left && last_of(*answer) < expected.sequence) {
+      const Called* last = answer->history.last();
+      text = name_of(from.value) + " left " +
+             (last == nullptr ? "before its first call" : "after " + last->call) + waits +
+             ": let every rank make the same calls";
+    }
+    if (text) mpi::give_up();
+    return text;
+  }
+
+ private:
+  static std::atomic<std::uint64_t>& next_id() {
+    static std::atomic<std::uint64_t> next{1};
+    return next;
+  }
+  static void check_usable(const Envelope& envelope) {
+    if (usable()) return;
+    throw Error(ErrorCode::unsupported, envelope.call + " comes after MPI_Finalize: end the Contexts before");
+  }
+  static std::uint64_t last_of(const Answer& answer) {
+    const Called* last = answer.history.last();
+    return last == nullptr ? 0 : last->sequence;
+  }
+
+  void count_node(MPI_Comm comm) {
+    MPI_Comm node = MPI_COMM_NULL;
+    check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
+          "find the ranks of this node");
+    int ranks = 1;
+    MPI_Comm_size(node, &ranks);
+    cpu_set_t mine;
+    CPU_ZERO(&mine);
+    ::sched_getaffinity(0, sizeof mine, &mine);
+    std::vector<cpu_set_t> all(static_cast<std::size_t>(ranks));
+    check(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, node),
+          "compare the ranks' cores");
+    core_sharers_ = static_cast<int>(std::count_if(all.begin(), all.end(), [&](const cpu_set_t& other) {
+      cpu_set_t common;
+      CPU_AND(&common, &mine, &other);
+      return CPU_COUNT(&common) > 0;
+    }));
+    MPI_Comm_free(&node);
+  }
+
+  int tag_of(const Envelope& envelope) const {
+    std::uint64_t h = (envelope.hash + envelope.message) * 0x9e3779b97f4a7c15U;
+    h ^= h >> 32;
+    return static_cast<int>(1 + h % (tags_ - 1));
+  }
+
+  // Now and then a message must have been taken before the next ones may leave.
+  bool confirms(int to, std::size_t bytes) {
+    Unconfirmed& u = unconfirmed_[static_cast<std::size_t>(to)];
+    u.bytes += bytes;
+    if (++u.messages < kUnconfirmedMessages && u.bytes < kUnconfirmedBytes) return false;
+    u = {};
+    return true;
+  }
+
+  std::unique_ptr<Sending> send_failure(int to, int tag, const Envelope& envelope) {
+    std::string text(1, static_cast<char>(envelope.failure_code));
+    text += envelope.failure.substr(0, kMostTextBytes);
+    auto sending = std::make_unique<MpiSending>(std::move(text));
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Isend(nullptr, 0, MPI_BYTE, to, tag, messages_, &request), "send a failure");
+    sending->requests().add(request);
+    check(MPI_Isend(sending->text().data(), static_cast<int>(sending->text().size()), MPI_BYTE, to, kTextTag,
+                    messages_, &request),
+          "send a failure");
+    sending->requests().add(request);
+    return sending;
+  }
+
+  // Completes a collective request; asks the others what they are doing when it takes long.
+  void wait(MPI_Request& request, const Envelope& envelope) {
+    const auto start = Clock::now();
+    auto looked = start;
+    bool told = false;
+    for (int round = 0;; ++round) {
+      int done = 0;
+      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "gather");
+      if (done != 0) return;
+      constexpr int kYields = 1000;
+      if (round < kYields) {
+        std::this_thread::yield();
+        continue;
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(round < 2 * kYields ? 20 : 200));
+      const auto now = Clock::now();
+      if (now - looked < std::chrono::milliseconds(200)) continue;
+      looked = now;
+      look(envelope, now - start, told);
+    }
+  }
+
+  void look(const Envelope& envelope, std::chrono::nanoseconds waited, bool& told) {
+    std::string missing;
+    std::size_t asked = 0;
+    for (int step = 1; step < size_ && asked < kMostAsked; ++step, ++asked) {
+      const base::RankId peer{(rank_ + step) % size_};
+      if (const auto difference = difference_with(peer, envelope))
+        throw Error(ErrorCode::diverged, *difference);
+      const Status theirs = status_of(peer);
+      if (theirs.sequence >= envelope.sequence) continue;
+      missing += (missing.empty() ? "" : ", ") + name_of(peer.value) +
+                 " (last call: " + (theirs.last_call.empty() ? "none yet" : theirs.last_call) + ")";
+    }
+    if (waited < config_.stall || missing.empty()) return;
+    const std::string text =
+        name_of(rank_) + " has waited " + waited_text(waited) + " in " + envelope.call + " for " + missing;
+    if (!std::exchange(told, true)) base::log(base::LogLevel::warn, "cluster", rank(), text);
+    if (waited < config_.stall * kPatience) return;
+    give_up();
+    throw Error(ErrorCode::stalled, text + ": let every rank make the same calls, or raise NUNA_STALL");
+  }
+
+  void agree(const std::vector<Arrival>& arrivals, const Envelope& envelope) {
+    for (std::size_t r = 0; r < arrivals.size(); ++r) {
+      const Arrival& a = arrivals[r];
+      const Arrival& first = arrivals.front();
+      if (a.sequence == first.sequence && a.hash == first.hash && a.message == first.message) continue;
+      give_up();
+      const int other = r == static_cast<std::size_t>(rank_) ? 0 : static_cast<int>(r);
+      throw Error(ErrorCode::diverged, difference_text(other, envelope));
+    }
+    for (std::size_t r = 0; r < arrivals.size(); ++r) {
+      if (arrivals[r].failure_bytes == 0 || static_cast<int>(r) == rank_) continue;
+      throw Error(ErrorCode::diverged,
+                  name_of(static_cast<int>(r)) + " could not take part in " + envelope.call);
+    }
+  }
+
+  // Both are in a collective and know that they differ: the other's history says where.
+  std::string difference_text(int other, const Envelope& envelope) {
+    for (int attempt = 0; attempt < 20; ++attempt) {
+      if (const auto answer = peers_->answer_of(other)) {
+        if (const auto difference = first_difference(journal_->history(), answer->history))
+          return to_string(*difference, rank_, other);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return name_of(rank_) + " is in " + envelope.call + ", and " + name_of(other) +
+           " in another call: let every rank make the same calls";
+  }
+
+  std::vector<std::vector<std::byte>> gather_bytes(const std::vector<Arrival>& arrivals,
+                                                   const Envelope& envelope,
+                                                   std::span<const std::byte> bytes) {
+    std::vector<std::vector<std::byte>> all;
+    std::uint64_t largest = 0;
+    for (const Arrival& a : arrivals) {
+      all.emplace_back(a.bytes);
+      largest = std::max(largest, a.bytes);
+    }
+    const std::uint64_t most =
+        std::max<std::uint64_t>(1, config_.piece_bytes / static_cast<std::uint64_t>(size_));
+    std::vector<int> counts(all.size());
+    std::vector<int> offsets(all.size());
+    std::vector<std::byte> round;
+    for (std::uint64_t at = 0; at < largest; at += most) {
+      const auto part = [&](std::uint64_t size) {
+        return static_cast<int>(size <= at ? 0 : std::min(most, size - at));
+      };
+      int sum = 0;
+      for (std::size_t r = 0; r < all.size(); ++r) {
+        counts[r] = part(arrivals[r].bytes);
+        offsets[r] = sum;
+        sum += counts[r];
+      }
+      round.resize(static_cast<std::size_t>(sum));
+      MPI_Request request = MPI_REQUEST_NULL;
+      check(MPI_Iallgatherv(bytes.data() + std::min<std::uint64_t>(at, bytes.size()), part(bytes.size()),
+                            MPI_BYTE, round.data(), counts.data(), offsets.data(), MPI_BYTE, collectives_,
+                            &request),
+            "gather");
+      wait(request, envelope);
+      for (std::size_t r = 0; r < all.size(); ++r)
+        std::memcpy(all[r].data() + std::min<std::uint64_t>(at, all[r].size()), round.data() + offsets[r],
+                    static_cast<std::size_t>(counts[r]));
+    }
+    return all;
+  }
+
+  struct Unconfirmed {
+    std::size_t bytes = 0;
+    int messages = 0;
+  };
+
+  const MpiConfig config_;
+  MPI_Comm messages_ = MPI_COMM_NULL;
+  MPI_Comm collectives_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  int core_sharers_ = 1;
+  std::uint64_t tags_ = 0;
+  std::uint64_t id_ = 0;
+  std::shared_ptr<Journal> journal_;
+  std::unique_ptr<Peers> peers_;
+  std::vector<Unconfirmed> unconfirmed_;
+};
+
+}  // namespace
+
+std::unique_ptr<MpiCommunicator> make_mpi(MPI_Comm comm, const MpiConfig& config) {
+  return std::make_unique<Impl>(comm, config);
+}
+
+}  // namespace nuna::cluster::mpi

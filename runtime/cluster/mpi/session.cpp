@@ -1,0 +1,122 @@
+#include "cluster/mpi/session.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/mutex.hpp"
+#include "nuna/error.hpp"
+
+namespace nuna::cluster::mpi {
+namespace {
+
+struct State {
+  base::Mutex mutex;
+  std::map<int, std::function<void()>> drains NUNA_GUARDED_BY(mutex);
+  int next NUNA_GUARDED_BY(mutex) = 1;
+  bool watched NUNA_GUARDED_BY(mutex) = false;
+  std::atomic<bool> given_up{false};
+};
+
+State& state() {
+  static auto* only = new State;  // used while the process ends
+  return *only;
+}
+
+bool flag(int (*question)(int*)) {
+  int answer = 0;
+  question(&answer);
+  return answer != 0;
+}
+
+// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while everything still works.
+int on_finalize(MPI_Comm, int, void*, void*) {
+  std::map<int, std::function<void()>> drains;
+  {
+    const base::MutexLock lock(state().mutex);
+    drains = std::exchange(state().drains, {});
+  }
+  if (!drains.empty()) {
+    base::log(base::LogLevel::warn, "cluster", std::nullopt,
+              "MPI_Finalize while " + std::to_string(drains.size()) +
+                  " Contexts live: what they have started is completed first; end them before");
+  }
+  for (const auto& [number, drain] : drains) drain();
+  return MPI_SUCCESS;
+}
+
+void watch_finalize() {
+  const base::MutexLock lock(state().mutex);
+  if (std::exchange(state().watched, true)) return;
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &on_finalize, &key, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+}
+
+void finish(int status, void*) {
+  if (!usable()) return;
+  if (!state().given_up.load()) {
+    MPI_Finalize();
+    return;
+  }
+  // Others may still be writing their reports; a launcher that sees a process end like this ends them soon.
+  std::fflush(nullptr);
+  ::_exit(status == 0 ? EXIT_FAILURE : status);
+}
+
+}  // namespace
+
+bool launched() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"}) {
+    if (std::getenv(name) != nullptr) return true;
+  }
+  return false;
+}
+
+bool usable() { return flag(&MPI_Initialized) && !flag(&MPI_Finalized); }
+
+void require() {
+  if (flag(&MPI_Finalized)) {
+    throw Error(
+        ErrorCode::unsupported,
+        "MPI was finalised already: create the Context before MPI_Finalize, or let Nuna initialise MPI");
+  }
+  int level = MPI_THREAD_SINGLE;
+  if (flag(&MPI_Initialized)) {
+    MPI_Query_thread(&level);
+  } else {
+    // Waiting inside MPI burns a core; ranks whose threads share cores would wait for each other's time slices.
+    ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
+    ::on_exit(&finish, nullptr);
+  }
+  if (level < MPI_THREAD_MULTIPLE) {
+    throw Error(ErrorCode::unsupported,
+                "MPI was initialised without MPI_THREAD_MULTIPLE, and Nuna moves data from a thread of its "
+                "own: ask for it "
+                "(MPI_Init_thread), or let Nuna initialise MPI");
+  }
+  watch_finalize();
+}
+
+void give_up() { state().given_up.store(true); }
+bool given_up() { return state().given_up.load(); }
+
+int before_finalize(std::function<void()> drain) {
+  const base::MutexLock lock(state().mutex);
+  state().drains.emplace(state().next, std::move(drain));
+  return state().next++;
+}
+
+void forget(int number) {
+  const base::MutexLock lock(state().mutex);
+  state().drains.erase(number);
+}
+
+}  // namespace nuna::cluster::mpi

@@ -1,0 +1,31 @@
+#pragma once
+// MPI in this process: who started it, who initialises it, who ends it (D10).
+//
+// Without a launcher MPI is not touched: a lone MPI_Init costs a third of a second. A program that has initialised MPI
+// keeps it, and ends it; else the first Context that needs MPI initialises it with MPI_THREAD_MULTIPLE, and it is
+// finalised when the process exits - unless a rank was lost, when MPI_Finalize would wait for it for ever.
+
+#include <mpi.h>
+
+#include <functional>
+
+namespace nuna::cluster::mpi {
+
+/// Whether an MPI launcher (mpirun, mpiexec, srun) started this process: from its environment.
+bool launched();
+
+/// Makes sure that MPI is initialised. Throws Error (unsupported) when it was finalised already, and when the program
+/// initialised it without MPI_THREAD_MULTIPLE.
+void require();
+/// Whether MPI may be called.
+bool usable();
+
+/// From now on the process ends without MPI_Finalize: a peer is lost, or ranks have diverged.
+void give_up();
+bool given_up();
+
+/// Calls `drain` when somebody finalises MPI while the returned number is not forgotten yet.
+int before_finalize(std::function<void()> drain);
+void forget(int number);
+
+}  // namespace nuna::cluster::mpi
