@@ -16,6 +16,7 @@
 #include "cluster/mpi/session.hpp"
 #endif
 #include "context_state.hpp"
+#include "trace_session.hpp"
 
 namespace nuna {
 inline namespace v0 {
@@ -136,6 +137,9 @@ Context Context::over_mpi(const void* communicator, std::size_t bytes, const Opt
   auto connected = cluster::mpi::make_mpi(comm, {.stall = detail::configure(options, 1, 1).stall});
   detail::RankConfig config = detail::configure(options, 1, connected->core_sharers());
   config.context_id = connected->id();
+  int process = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &process);
+  api::name_trace_of_rank(process);
   auto state = make_state(config, std::move(connected));
   state->finalizing =
       cluster::mpi::before_finalize([&state = *state] { state.program().executor().drain(); });

@@ -1,5 +1,6 @@
 #include "trace_session.hpp"
 
+#include <filesystem>
 #include <string>
 
 #include "base/log.hpp"
@@ -13,6 +14,7 @@ namespace {
 struct Session {
   base::Mutex mutex;
   std::string path NUNA_GUARDED_BY(mutex);
+  int rank NUNA_GUARDED_BY(mutex) = 0;
   std::shared_ptr<trace::Recorder> recorder NUNA_GUARDED_BY(mutex);
 };
 
@@ -33,12 +35,20 @@ std::shared_ptr<trace::Recorder> trace_recorder() {
   return s.recorder;
 }
 
+void name_trace_of_rank(int rank) {
+  Session& s = session();
+  const base::MutexLock lock(s.mutex);
+  s.rank = rank;
+}
+
 void write_trace() noexcept {
   try {
     Session& s = session();
     const base::MutexLock lock(s.mutex);
     if (s.recorder == nullptr) return;
-    trace::write_chrome_trace(s.recorder->collect(), s.path);
+    std::filesystem::path file(s.path);
+    if (s.rank > 0) file.replace_extension(".rank" + std::to_string(s.rank) + file.extension().string());
+    trace::write_chrome_trace(s.recorder->collect(), file.string());
     if (s.recorder->dropped() > 0) {
       base::warn_once("trace dropped", "the trace lacks " + std::to_string(s.recorder->dropped()) +
                                            " events beyond its memory");

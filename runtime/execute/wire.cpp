@@ -173,7 +173,7 @@ bool Wire::complete_send() {
   if (started_ == 0) return false;
   Outgoing* out = outgoing(0);
   if (!sent(*out)) return false;
-  recycle(std::move(out->packet));
+  if (out->packet != nullptr) recycle(std::move(out->packet));
   const std::uint64_t value = out->value;
   std::exception_ptr failure = std::move(out->failure);
   {
@@ -247,10 +247,12 @@ void Wire::look_at_peer() {
   const auto now = Clock::now();
   if (now - looked_ < kLifeSign) return;
   looked_ = now;
+  if (started_ > 0) look_at_receiver(*outgoing(0));
   Incoming* in = first_incoming();
   if (in == nullptr || in->refused) return;
   if (const auto difference = communicator_.difference_with(in->from, in->expected)) {
     in->refused = std::make_exception_ptr(Error(ErrorCode::diverged, *difference));
+    looked_ = {};  // what else waits for that peer is refused at once
     return;
   }
   const cluster::Status theirs = communicator_.status_of(in->from);
@@ -270,6 +272,18 @@ void Wire::look_at_peer() {
     in->refused = std::make_exception_ptr(
         Error(ErrorCode::stalled, text + ": let every rank make the same calls, or raise NUNA_STALL"));
   }
+}
+
+// A receiver that is lost, or made other calls, will never take its message. What was handed to the communicator stays
+// in memory for good: the network may still be reading it.
+void Wire::look_at_receiver(Outgoing& out) {
+  if (out.sending == nullptr) return;
+  const auto difference = communicator_.difference_with(out.to, out.envelope);
+  if (!difference) return;
+  out.failure = std::make_exception_ptr(Error(ErrorCode::diverged, *difference));
+  looked_ = {};
+  static_cast<void>(out.sending.release());
+  static_cast<void>(out.packet.release());
 }
 
 void Wire::show_life() {

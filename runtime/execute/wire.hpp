@@ -102,6 +102,7 @@ class Wire {
   bool arrived(Incoming& in) const;
   void rest(int idle_rounds);
   void look_at_peer();
+  void look_at_receiver(Outgoing& out);
   void show_life();
   static void compare(const Incoming& in, base::RankId me);
   Outgoing* outgoing(std::size_t index) NUNA_EXCLUDES(mutex_);

@@ -244,6 +244,9 @@ class MpiReceive final : public Receive {
     check(MPI_Mrecv(text.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE), "receive a failure");
     envelope_.failure_code = static_cast<ErrorCode>(text.empty() ? 0 : text[0]);
     envelope_.failure = text.size() > 1 ? text.substr(1) : "an unnamed failure";
+    const bool lost =
+        envelope_.failure_code == ErrorCode::diverged || envelope_.failure_code == ErrorCode::stalled;
+    if (lost) give_up();  // its sender knows of a rank that will not come
     return true;
   }
 
@@ -268,27 +271,23 @@ struct Arrival {
 
 class Impl final : public MpiCommunicator {
  public:
+  // The ranks introduce themselves first, so that everything after that notices a rank that is lost.
   Impl(MPI_Comm comm, const MpiConfig& config) : config_(config), journal_(std::make_shared<Journal>()) {
-    check(MPI_Comm_dup(comm, &messages_), "duplicate a communicator");
-    check(MPI_Comm_dup(comm, &collectives_), "duplicate a communicator");
-    MPI_Comm_set_errhandler(messages_, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(collectives_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &size_);
+    introduce(comm);
+    Envelope creation;
+    creation.call = "the creation of a Context";
+    for (MPI_Comm* copy : {&messages_, &collectives_}) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      check(MPI_Comm_idup(comm, copy, &request), "duplicate a communicator");
+      wait(request, creation);
+      MPI_Comm_set_errhandler(*copy, MPI_ERRORS_RETURN);
+    }
     int* most = nullptr;
     int found = 0;
     MPI_Comm_get_attr(messages_, MPI_TAG_UB, &most, &found);
     tags_ = found != 0 ? static_cast<std::uint64_t>(*most) : 32767;
-    count_node(comm);
-    Responder& responder = Responder::of_process();
-    id_ = responder.address().token ^ (next_id().fetch_add(1) * 0x9e3779b97f4a7c15U);
-    check(MPI_Bcast(&id_, sizeof id_, MPI_BYTE, 0, collectives_), "agree on a number");
-    responder.answer_for(id_, journal_);
-    std::vector<Address> addresses(static_cast<std::size_t>(size_));
-    check(MPI_Allgather(&responder.address(), sizeof(Address), MPI_BYTE, addresses.data(), sizeof(Address),
-                        MPI_BYTE, collectives_),
-          "gather the ranks' addresses");
-    peers_ = std::make_unique<Peers>(std::move(addresses), id_);
     unconfirmed_.resize(static_cast<std::size_t>(size_));
   }
   ~Impl() override {
@@ -400,24 +399,37 @@ class Impl final : public MpiCommunicator {
     return last == nullptr ? 0 : last->sequence;
   }
 
-  void count_node(MPI_Comm comm) {
-    MPI_Comm node = MPI_COMM_NULL;
-    check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
-          "find the ranks of this node");
-    int ranks = 1;
-    MPI_Comm_size(node, &ranks);
-    cpu_set_t mine;
-    CPU_ZERO(&mine);
-    ::sched_getaffinity(0, sizeof mine, &mine);
-    std::vector<cpu_set_t> all(static_cast<std::size_t>(ranks));
-    check(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, node),
-          "compare the ranks' cores");
-    core_sharers_ = static_cast<int>(std::count_if(all.begin(), all.end(), [&](const cpu_set_t& other) {
+  // What a rank tells the others of itself at the beginning.
+  struct Introduction {
+    Address address;
+    std::uint64_t id = 0;  // rank 0's counts
+    cpu_set_t cores{};
+  };
+
+  void introduce(MPI_Comm comm) {
+    Responder& responder = Responder::of_process();
+    Introduction mine;
+    mine.address = responder.address();
+    mine.id = mine.address.token ^ (next_id().fetch_add(1) * 0x9e3779b97f4a7c15U);
+    ::sched_getaffinity(0, sizeof mine.cores, &mine.cores);
+    std::vector<Introduction> all(static_cast<std::size_t>(size_));
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm, &request),
+          "introduce the ranks");
+    Envelope creation;
+    creation.call = "the creation of a Context";
+    wait(request, creation);
+    id_ = all.front().id;
+    std::vector<Address> addresses;
+    core_sharers_ = 0;
+    for (const Introduction& other : all) {
+      addresses.push_back(other.address);
       cpu_set_t common;
-      CPU_AND(&common, &mine, &other);
-      return CPU_COUNT(&common) > 0;
-    }));
-    MPI_Comm_free(&node);
+      CPU_AND(&common, &mine.cores, &other.cores);
+      if (other.address.host == mine.address.host && CPU_COUNT(&common) > 0) ++core_sharers_;
+    }
+    responder.answer_for(id_, journal_);
+    peers_ = std::make_unique<Peers>(std::move(addresses), id_);
   }
 
   int tag_of(const Envelope& envelope) const {
@@ -476,10 +488,14 @@ class Impl final : public MpiCommunicator {
     std::size_t asked = 0;
     for (int step = 1; step < size_ && asked < kMostAsked; ++step, ++asked) {
       const base::RankId peer{(rank_ + step) % size_};
+      if (peers_ == nullptr) {
+        missing = "the other ranks to introduce themselves";
+        break;
+      }
       if (const auto difference = difference_with(peer, envelope))
         throw Error(ErrorCode::diverged, *difference);
       const Status theirs = status_of(peer);
-      if (theirs.sequence >= envelope.sequence) continue;
+      if (theirs.sequence >= envelope.sequence && envelope.sequence > 0) continue;
       missing += (missing.empty() ? "" : ", ") + name_of(peer.value) +
                  " (last call: " + (theirs.last_call.empty() ? "none yet" : theirs.last_call) + ")";
     }

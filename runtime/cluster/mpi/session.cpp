@@ -44,8 +44,8 @@ int on_finalize(MPI_Comm, int, void*, void*) {
   }
   if (!drains.empty()) {
     base::log(base::LogLevel::warn, "cluster", std::nullopt,
-              "MPI_Finalize while " + std::to_string(drains.size()) +
-                  " Contexts live: what they have started is completed first; end them before");
+              "MPI_Finalize while Contexts live (" + std::to_string(drains.size()) +
+                  "): what they have started is completed first; end them before");
   }
   for (const auto& [number, drain] : drains) drain();
   return MPI_SUCCESS;

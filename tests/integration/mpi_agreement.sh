@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Ranks that call different things are told so, with both places in the source, and the job ends; so it does when a rank
+# fails, leaves, vanishes or finalises MPI. What is right beside Nuna stays right.
+set -u
+. "$NUNA_TEST_SOURCE/tests/support/mpi.bash"
+limit_s=40
+
+# right <scenario> <ranks>
+right() { ranks "$2" "$scenario" "$1" || { failed "$1 on $2 ranks"; tail -n 20 "$work/out"; }; }
+
+# wrong <scenario> <ranks> <what is told>
+wrong() {
+  ranks "$2" "$scenario" "$1"
+  local rc=$?
+  { [ $rc != 0 ] && [ $rc -lt 124 ]; } || { failed "$1 on $2 ranks ends with $rc"; tail -n 20 "$work/out"; }
+  told "$3" || { failed "$1 on $2 ranks does not tell '$3'"; tail -n 20 "$work/out"; }
+}
+
+for n in 1 2 3 4; do right right $n; done
+right traffic 2
+right traffic 3
+right halves 4
+right finalizes 2
+told 'MPI_Finalize while' || failed "MPI_Finalize is not told of"
+
+wrong skipped 2 "rank 0 made launch 'left out' at scenarios.cpp:[0-9]+ .call [0-9]+. where rank 1 made launch 'after' at scenarios.cpp:[0-9]+"
+wrong swapped 2 "rank 0 made launch 'one' .* where rank 1 made launch 'two'"
+wrong 'other size' 3 "with other arguments"
+wrong 'early exit' 2 "rank 1 made|rank 1 left"
+NUNA_STALL=0.3 wrong 'own barrier' 2 "waits in launch 'after' at scenarios.cpp:[0-9]+ for a message of rank 1, whose last call is launch 'set'"
+wrong 'kernel fails' 2 "kernel 'unlucky' failed .* no luck"
+wrong throws 2 "the last rank gives up"
+NUNA_DEVICES=1 wrong vanishes 2 "."
+
+if [ $open_mpi = 1 ]; then
+  for transport in '--mca btl tcp,self' '--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any'; do
+    read -ra chosen <<< "--oversubscribe $transport"
+    mpi_options=("${chosen[@]}")
+    if [[ $transport == *ucx* ]] && ! ompi_info 2> /dev/null | grep -q 'pml: ucx'; then
+      echo "left out: this Open MPI has no UCX"
+      continue
+    fi
+    right right 2
+    right traffic 2
+    wrong skipped 2 "rank 0 made launch 'left out'"
+  done
+fi
+
+[ $status = 0 ] && echo "agreement, and every way to break it, as promised"
+exit $status

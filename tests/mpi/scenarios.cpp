@@ -1,0 +1,226 @@
+// What ranks may do wrong, and what they may do beside Nuna; one name on the command line, run under mpirun.
+// The scripts tests/integration/mpi_*.sh say what must come of it. Exit status: 0 when the results are right, 1 with the
+// Error's text on standard error.
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "nuna/nuna.hpp"
+
+namespace {
+
+using nuna::block;
+using nuna::Buffer;
+using nuna::Context;
+using nuna::Index;
+using nuna::Thread;
+using nuna::View;
+
+constexpr Index kSize = 1000;
+
+struct SetIndex {
+  NUNA_KERNEL void operator()(Thread t, View<int, 1> x) const {
+    x(t.global(0)) = static_cast<int>(t.global(0));
+  }
+};
+struct Neighbours {
+  NUNA_KERNEL void operator()(Thread t, View<const int, 1> in, View<int, 1> out) const {
+    const Index i = t.global(0);
+    const Index last = in.extent(0) - 1;
+    out(i) = (in(i > 0 ? i - 1 : i) + in(i) + in(i < last ? i + 1 : i)) % 1009;
+  }
+};
+struct FailsOnOneRank {
+  NUNA_KERNEL void operator()(Thread t, View<int, 1> x) const {
+    x(t.global(0)) = 1;
+    if (t.global(0) == kSize - 1) throw std::runtime_error("no luck");
+  }
+};
+
+struct Program {
+  explicit Program(Context& c) : context(c), a(c, {kSize}), b(c, {kSize}) {
+    context.launch("set", {kSize}, block(1), SetIndex{}, nuna::write(a));
+    std::iota(expected.begin(), expected.end(), 0);
+  }
+  bool last() const { return context.rank() == context.ranks() - 1; }
+  void step(const char* name) {
+    context.launch(name, {kSize}, block(1), Neighbours{}, nuna::read(a, nuna::halo(1)), nuna::write(b));
+    std::swap(a, b);
+    std::vector<int> next(expected.size());
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      next[i] =
+          (expected[i > 0 ? i - 1 : i] + expected[i] + expected[i + 1 < next.size() ? i + 1 : i]) % 1009;
+    }
+    expected = next;
+  }
+  void check() {
+    auto v = a.host(nuna::Access::read);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (v(i) != expected[i]) throw std::logic_error("element " + std::to_string(i) + " is wrong");
+    }
+  }
+
+  Context& context;
+  Buffer<int, 1> a;
+  Buffer<int, 1> b;
+  std::vector<int> expected = std::vector<int>(kSize);
+};
+
+void run_for_ever(Program& p) {
+  std::printf("started\n");
+  std::fflush(stdout);
+  for (;;) {
+    p.step("step");
+    if (p.context.sum(1) < 1) return;
+  }
+}
+
+// The user's own messages, on the same communicator and with the tags that Nuna might use, from two threads.
+void users_traffic(Program& p) {
+  int ranks = 0;
+  int rank = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const auto ring = [&](int tag) {
+    for (int i = 0; i < 300; ++i) {
+      int sent = rank * 1000 + i;
+      int got = 0;
+      const int left = (rank + ranks - 1) % ranks;
+      MPI_Sendrecv(&sent, 1, MPI_INT, (rank + 1) % ranks, tag, &got, 1, MPI_INT, left, tag, MPI_COMM_WORLD,
+                   MPI_STATUS_IGNORE);
+      if (got != left * 1000 + i) std::abort();
+    }
+  };
+  std::thread other([&] { ring(0); });
+  for (int i = 0; i < 50; ++i) {
+    p.step("step");
+    ring(1);
+  }
+  other.join();
+}
+
+void sub_communicators(Program& p) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  {
+    Context context = Context::on(half);
+    Program mine(context);
+    for (int i = 0; i < 20; ++i) {
+      mine.step("of the half");
+      p.step("of all");
+    }
+    mine.check();
+  }
+  MPI_Comm_free(&half);
+}
+
+const std::map<std::string, std::function<void(Program&)>>& scenarios() {
+  static const std::map<std::string, std::function<void(Program&)>> all{
+      {"right",
+       [](Program& p) {
+         for (int i = 0; i < 100; ++i) p.step("step");
+       }},
+      {"traffic", users_traffic},
+      {"halves", sub_communicators},
+      // the five cases of agreement
+      {"skipped",
+       [](Program& p) {
+         if (!p.last()) p.step("left out");
+         p.step("after");
+         p.context.wait();
+       }},
+      {"swapped",
+       [](Program& p) {
+         p.step(p.last() ? "two" : "one");
+         p.step(p.last() ? "one" : "two");
+         p.context.wait();
+       }},
+      {"other size",
+       [](Program& p) {
+         p.context.fill(p.a, nuna::Box{{0, p.last() ? 10 : 20}}, 1);
+         p.step("after");
+         p.context.wait();
+       }},
+      {"early exit",
+       [](Program& p) {
+         if (p.last()) return;
+         p.step("after");
+         p.context.wait();
+       }},
+      {"own barrier",
+       [](Program& p) {
+         if (p.last()) MPI_Barrier(MPI_COMM_WORLD);
+         p.step("after");
+         p.context.wait();
+         MPI_Barrier(MPI_COMM_WORLD);
+       }},
+      // failures of one rank
+      {"kernel fails",
+       [](Program& p) {
+         p.context.launch("unlucky", {kSize}, block(1), FailsOnOneRank{}, nuna::write(p.a));
+         p.step("after");
+         p.context.wait();
+       }},
+      {"throws",
+       [](Program& p) {
+         if (p.last()) throw std::runtime_error("the last rank gives up");
+         p.step("after");
+         p.context.wait();
+       }},
+      {"vanishes",
+       [](Program& p) {
+         if (p.last()) ::_exit(3);
+         p.step("after");
+         p.context.wait();
+       }},
+      {"killed",
+       [](Program& p) {
+         if (p.last()) ::raise(SIGKILL);
+         p.step("after");
+         p.context.wait();
+       }},
+      {"for ever", run_for_ever},
+      {"finalizes",
+       [](Program& p) {
+         for (int i = 0; i < 20; ++i) p.step("step");
+         MPI_Finalize();
+       }},
+  };
+  return all;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto chosen = scenarios().find(argc > 1 ? argv[1] : "");
+  if (chosen == scenarios().end()) {
+    for (const auto& [name, run] : scenarios()) std::printf("%s\n", name.c_str());
+    return 2;
+  }
+  try {
+    Context context = Context::world(argc, argv);
+    Program program(context);
+    chosen->second(program);
+    int finalised = 0;
+    MPI_Finalized(&finalised);
+    if (finalised == 0) program.check();
+    return EXIT_SUCCESS;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "scenario: %s\n", e.what());
+    return EXIT_FAILURE;
+  }
+}
