@@ -140,6 +140,7 @@ Context Context::over_mpi(const void* communicator, std::size_t bytes, const Opt
   int process = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &process);
   api::name_trace_of_rank(process);
+  detail::warn_about_cores(config);
   auto state = make_state(config, std::move(connected));
   state->finalizing =
       cluster::mpi::before_finalize([&state = *state] { state.program().executor().drain(); });

@@ -71,6 +71,15 @@ RankConfig configure(const Options& options, int ranks_in_process, int core_shar
   return c;
 }
 
+void warn_about_cores(const RankConfig& config) {
+  if (config.devices <= allowed_cores()) return;
+  base::warn_once("cores",
+                  "this rank has " + std::to_string(config.devices) + " devices but may use only " +
+                      std::to_string(allowed_cores()) +
+                      " core(s): bind ranks to more cores (mpirun --bind-to none, or --map-by slot:PE=" +
+                      std::to_string(config.devices) + "), or use fewer devices");
+}
+
 // One device: its memory is the host place. More: each has a memory of its own, and the host place has a queue for
 // copies.
 RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Communicator> communicator)

