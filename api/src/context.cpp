@@ -107,7 +107,6 @@ Context Context::world(int argc, char** argv, Options options) {
   if (const int devices = devices_argument(argc, argv); devices != 0) options.devices = devices;
 #ifdef NUNA_WITH_MPI
   if (cluster::mpi::launched() || cluster::mpi::usable()) {
-    cluster::mpi::require();
     const MPI_Comm world = MPI_COMM_WORLD;
     return over_mpi(&world, sizeof world, options);
   }
@@ -127,13 +126,14 @@ Context Context::over_mpi(const void* communicator, std::size_t bytes, const Opt
                 "Context::on takes an MPI_Comm of the MPI that Nuna was built with");
   }
   std::memcpy(&comm, communicator, sizeof comm);
-  cluster::mpi::require();
+  if (!cluster::mpi::usable()) cluster::mpi::require();
   if (comm == MPI_COMM_NULL)
     throw Error(ErrorCode::invalid_argument,
                 "Context::on(MPI_COMM_NULL): this process is no rank of that communicator");
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
-  if (ranks == 1) return self(options);
+  if (ranks == 1) return self(options);  // whatever threads MPI allows
+  cluster::mpi::require();
   auto connected = cluster::mpi::make_mpi(comm, {.stall = detail::configure(options, 1, 1).stall});
   detail::RankConfig config = detail::configure(options, 1, connected->core_sharers());
   config.context_id = connected->id();
