@@ -54,15 +54,6 @@ std::string step_text(const Instruction& step) {
   return {};
 }
 
-bool touches(const auto& a, const auto& b) {
-  for (const PlacedBox& x : a) {
-    for (const PlacedBox& y : b) {
-      if (x.argument == y.argument && x.place == y.place && x.box.overlaps(y.box)) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 std::string to_text(const RankPlan& plan, base::RankId rank) {

@@ -17,6 +17,9 @@ using plan::PlacedBox;
 
 namespace {
 
+// Messages of one launch to one peer are joined up to this size: beyond it a message costs less than waiting for others.
+constexpr Index kSmallBytes = Index{64} << 10;
+
 // One launch being lowered: the residency as it changes, and the steps so far.
 class Work {
  public:
@@ -25,6 +28,8 @@ class Work {
       : plan_(plan), uses_(uses), config_(config), on_host_(on_host) {
     for (const auto& s : states) states_.push_back(*s);
     steps_.arguments = static_cast<int>(uses.size());
+    sends_ = grouped(plan.sends);
+    receives_ = grouped(plan.receives);
   }
 
   void run() {
@@ -48,23 +53,56 @@ class Work {
 
   // Sends first, from what is held now; then receives; then copies between places.
   void fetch(int argument) {
-    for (std::size_t m = 0; m < plan_.sends.size(); ++m) {
-      if (plan_.sends[m].argument == argument) send(plan_.sends[m]);
+    for (const Group& group : sends_) {
+      if (group.messages.front()->argument == argument) send(group);
     }
-    for (std::size_t m = 0; m < plan_.receives.size(); ++m) {
-      if (plan_.receives[m].argument == argument) receive(plan_.receives[m]);
+    for (const Group& group : receives_) {
+      if (group.messages.front()->argument == argument) receive(group);
     }
     for (const plan::Touch& touch : plan_.effects[static_cast<std::size_t>(argument)].reads) {
       for (const ByteBox& box : touch.boxes) bring(argument, place_of_part(touch.part), box);
     }
   }
 
-  void send(const plan::Message& message) {
+  // Small messages to (or from) one peer travel as one, when the first of them does. Both sides group alike, because each
+  // sees the other's messages in the same order and with the same sizes. Of a buffer with several arguments only the first
+  // is grouped: the next may send on what it received.
+  struct Group {
+    absl::InlinedVector<const plan::Message*, 4> messages;
+    Index bytes = 0;
+    bool open = false;
+  };
+  std::vector<Group> grouped(const std::vector<plan::Message>& messages) const {
+    std::vector<Group> groups;
+    for (const plan::Message& m : messages) {
+      const bool may_join = is_first_of_buffer(m.argument);
+      const auto last = std::find_if(groups.rbegin(), groups.rend(), [&](const Group& g) {
+        return g.open && g.messages.front()->peer == m.peer;
+      });
+      if (may_join && last != groups.rend() && last->bytes + m.bytes() <= kSmallBytes) {
+        last->messages.push_back(&m);
+        last->bytes += m.bytes();
+        continue;
+      }
+      groups.push_back({{&m}, m.bytes(), may_join});
+    }
+    return groups;
+  }
+
+  bool is_first_of_buffer(int argument) const {
+    const int buffer = uses_[static_cast<std::size_t>(argument)].buffer;
+    return std::none_of(uses_.begin(), uses_.begin() + argument,
+                        [&](const auto& use) { return use.buffer == buffer; });
+  }
+
+  void send(const Group& group) {
     Instruction step;
     step.kind = Kind::send;
-    step.peer = message.peer;
-    step.message = static_cast<std::uint32_t>(message.argument);
-    for (const auto& item : message.items) append_sources(message.argument, item.box, step);
+    step.peer = group.messages.front()->peer;
+    step.message = static_cast<std::uint32_t>(group.messages.front()->argument);
+    for (const plan::Message* m : group.messages) {
+      for (const auto& item : m->items) append_sources(m->argument, item.box, step);
+    }
     steps_.instructions.push_back(std::move(step));
   }
 
@@ -118,15 +156,17 @@ class Work {
     }
   }
 
-  void receive(const plan::Message& message) {
+  void receive(const Group& group) {
     Instruction step;
     step.kind = Kind::receive;
-    step.peer = message.peer;
-    step.message = static_cast<std::uint32_t>(message.argument);
-    for (const auto& item : message.items) {
-      const PlaceId place = place_of_part(item.reader_part);
-      step.writes.push_back({message.argument, place, item.box});
-      state_of(message.argument).set(item.box, PlaceSet::only(place));
+    step.peer = group.messages.front()->peer;
+    step.message = static_cast<std::uint32_t>(group.messages.front()->argument);
+    for (const plan::Message* m : group.messages) {
+      for (const auto& item : m->items) {
+        const PlaceId place = place_of_part(item.reader_part);
+        step.writes.push_back({m->argument, place, item.box});
+        state_of(m->argument).set(item.box, PlaceSet::only(place));
+      }
     }
     steps_.instructions.push_back(std::move(step));
   }
@@ -217,6 +257,8 @@ class Work {
   const Lowering::Config& config_;
   bool on_host_;
   std::vector<ResidencyState> states_;
+  std::vector<Group> sends_;
+  std::vector<Group> receives_;
   plan::PlacePlan steps_;
 };
 

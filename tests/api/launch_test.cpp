@@ -127,6 +127,39 @@ TEST(Launch, WithABufferOfAnotherContextIsRefused) {
             ErrorCode::invalid_argument);
 }
 
+struct SumOfTwo {
+  NUNA_KERNEL void operator()(Thread t, View<const int, 1> a, View<const int, 1> b, View<int, 1> out) const {
+    const Index i = t.global(0);
+    const Index left = i > 0 ? i - 1 : i;
+    out(i) = a(left) + b(left);
+  }
+};
+
+std::int64_t sent(Context& context) {
+  const std::string stats = context.stats();
+  const std::size_t at = stats.find("\"send\":{\"count\":");
+  return std::stoll(stats.substr(stats.find(':', at + 8) + 1));
+}
+
+TEST(Messages, OfSeveralBuffersToOneRankTravelAsOneWhenTheyAreSmall) {
+  Context::in_process(2, with_devices(1), [](Context& context) {
+    for (const Index n : {Index{100}, Index{200'000}}) {
+      Buffer<int, 1> a(context, {n});
+      Buffer<int, 1> b(context, {n});
+      Buffer<int, 1> out(context, {n});
+      context.fill(a, 1);
+      context.fill(b, 2);
+      context.wait();
+      const std::int64_t before = sent(context);
+      const auto reach = halo(n / 4);  // a quarter of the array: 100 bytes, or 200 kB
+      context.launch("sum", {n}, block(1), SumOfTwo{}, read(a, reach), read(b, reach), write(out));
+      context.wait();
+      EXPECT_EQ(sent(context) - before, n == 100 ? 1 : 2);
+      EXPECT_EQ(out.host(Access::read)(n - 1), 3);
+    }
+  });
+}
+
 TEST(KernelThatThrows, SurfacesAtTheWaitWithItsNameAndWhatItThrew) {
   Context context = Context::self(with_devices(2));
   Buffer<int, 1> x(context, {10});
