@@ -32,7 +32,7 @@ int devices_argument(int argc, char** argv) {
   constexpr const char* kName = "--devices";
   const std::size_t length = std::strlen(kName);
   for (int i = 1; i < argc && argv != nullptr; ++i) {
-    if (std::strncmp(argv[i], kName, length) != 0) continue;
+    if (argv[i] == nullptr || std::strncmp(argv[i], kName, length) != 0) continue;
     const char* value = argv[i][length] == '=' ? argv[i] + length + 1 : nullptr;
     if (argv[i][length] == '\0') value = i + 1 < argc ? argv[i + 1] : "";
     if (value == nullptr) continue;
@@ -107,8 +107,7 @@ Context Context::world(int argc, char** argv, Options options) {
   if (const int devices = devices_argument(argc, argv); devices != 0) options.devices = devices;
 #ifdef NUNA_WITH_MPI
   if (cluster::mpi::launched() || cluster::mpi::usable()) {
-    const MPI_Comm world = MPI_COMM_WORLD;
-    return over_mpi(&world, sizeof world, options);
+    return on(MPI_COMM_WORLD, options);
   }
 #endif
   return self(options);
@@ -121,11 +120,11 @@ Context Context::self(Options options) {
 Context Context::over_mpi(const void* communicator, std::size_t bytes, const Options& options) {
 #ifdef NUNA_WITH_MPI
   MPI_Comm comm = MPI_COMM_NULL;
-  if (bytes != sizeof comm) {
+  if (bytes != sizeof(MPI_Comm)) {
     throw Error(ErrorCode::invalid_argument,
                 "Context::on takes an MPI_Comm of the MPI that Nuna was built with");
   }
-  std::memcpy(&comm, communicator, sizeof comm);
+  std::memcpy(static_cast<void*>(&comm), communicator, bytes);
   if (!cluster::mpi::usable()) cluster::mpi::require();
   if (comm == MPI_COMM_NULL)
     throw Error(ErrorCode::invalid_argument,

@@ -95,6 +95,7 @@ void write_png(FileWriter& out, const Image& image) {
     throw nuna::Error(nuna::ErrorCode::invalid_argument, "the picture '" + out.name() + "' has no pixels");
   }
   std::vector<png_bytep> rows;
+  rows.reserve(static_cast<std::size_t>(image.height()));
   for (int r = 0; r < image.height(); ++r) {
     rows.push_back(const_cast<png_bytep>(&image.at(0, r).red));  // libpng's type; it only reads
   }

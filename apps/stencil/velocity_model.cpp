@@ -150,6 +150,7 @@ VelocityModel layered_velocity(const Shape& shape, double spacing_m, std::int64_
   constexpr auto kCount = std::int64_t(std::size(kLayers));
   VelocityModel model = empty_model(shape, spacing_m, extrude);
   std::vector<float> trace;
+  trace.reserve(static_cast<std::size_t>(model.nz));
   for (std::int64_t z = 0; z < model.nz; ++z) trace.push_back(kLayers[z * kCount / model.nz]);
   model.velocity_m_s = extrude_traces(trace, 1, model.nz, model.nx * model.ny);
   return model;

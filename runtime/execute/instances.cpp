@@ -186,7 +186,9 @@ detail::InstanceView Instances::view(PlaceId id) const {
   const Place& place = at(id);
   detail::InstanceView v;
   const auto base = reinterpret_cast<std::uintptr_t>(devices_.at(id).base());
-  v.origin = reinterpret_cast<char*>(base + static_cast<std::uintptr_t>(place.first_offset));
+  const auto origin =
+      base + static_cast<std::uintptr_t>(place.first_offset);  // of element 0, which may lie outside
+  v.origin = reinterpret_cast<char*>(origin);                  // NOLINT(performance-no-int-to-ptr)
   v.stride_bytes = place.stride_bytes;
   v.extents = shape_.extents;
   return v;

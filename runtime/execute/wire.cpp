@@ -282,8 +282,8 @@ void Wire::look_at_receiver(Outgoing& out) {
   if (!difference) return;
   out.failure = std::make_exception_ptr(Error(ErrorCode::diverged, *difference));
   looked_ = {};
-  static_cast<void>(out.sending.release());
-  static_cast<void>(out.packet.release());
+  out.sending.release();  // NOLINT(bugprone-unused-return-value)
+  out.packet.release();   // NOLINT(bugprone-unused-return-value)
 }
 
 void Wire::show_life() {

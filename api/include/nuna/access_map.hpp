@@ -151,7 +151,7 @@ inline AccessMap tiles(Index t0, Index t1 = 1, Index t2 = 1) {
 namespace detail {
 template <class F>
 struct TypeIdentity {
-  static constexpr char tag = 0;
+  static constexpr char kTag = 0;
 };
 }  // namespace detail
 
@@ -159,7 +159,7 @@ struct TypeIdentity {
 /// Plans are cached when F is stateless (a captureless lambda); otherwise keep the AccessMap and pass it again.
 template <class F>
 AccessMap mapped(F f) {
-  const void* identity = std::is_empty<F>::value ? &detail::TypeIdentity<F>::tag : nullptr;
+  const void* identity = std::is_empty<F>::value ? &detail::TypeIdentity<F>::kTag : nullptr;
   return AccessMap(AccessMap::Function(std::move(f)), identity);
 }
 

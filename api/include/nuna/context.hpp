@@ -67,19 +67,19 @@ template <class A>
 struct Bound {  // a plain value
   static_assert(std::is_trivially_copyable<A>::value, "plain kernel arguments are trivially copyable");
   using Stored = A;
-  static constexpr bool is_buffer = false;
-  static const A& store(const A& value) { return value; }
+  static constexpr bool kIsBuffer = false;
+  static const A& store(const A& value) { return value; }  // NOLINT(bugprone-return-const-ref-from-parameter)
 };
 template <class T, int N>
 struct Bound<Argument<T, N>> {
   using Stored = ViewSlot<T, N>;
-  static constexpr bool is_buffer = true;
+  static constexpr bool kIsBuffer = true;
   static Stored store(const Argument<T, N>&) { return {}; }
 };
 
 template <class A>
 const A& resolve(const A& value, const InstanceView*&) {
-  return value;
+  return value;  // NOLINT(bugprone-return-const-ref-from-parameter)
 }
 template <class T, int N>
 View<T, N> resolve(const ViewSlot<T, N>&, const InstanceView*& next) {
@@ -168,7 +168,7 @@ class NUNA_API Context {
   Event launch(detail::LaunchName name, const Domain& domain, const Extents& block, Kernel kernel,
                const Arguments&... arguments) {
     using Closure = detail::Closure<Kernel, typename detail::Bound<Arguments>::Stored...>;
-    constexpr std::size_t kBuffers = (std::size_t{0} + ... + (detail::Bound<Arguments>::is_buffer ? 1 : 0));
+    constexpr std::size_t kBuffers = (std::size_t{0} + ... + (detail::Bound<Arguments>::kIsBuffer ? 1 : 0));
     detail::LaunchArgument buffers[kBuffers + 1];
     [[maybe_unused]] detail::LaunchArgument* next = buffers;  // unused by a launch without arguments
     (note_argument(arguments, next), ...);

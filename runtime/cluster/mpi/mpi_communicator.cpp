@@ -286,7 +286,7 @@ class Impl final : public MpiCommunicator {
     }
     int* most = nullptr;
     int found = 0;
-    MPI_Comm_get_attr(messages_, MPI_TAG_UB, &most, &found);
+    MPI_Comm_get_attr(messages_, MPI_TAG_UB, static_cast<void*>(&most), &found);
     tags_ = found != 0 ? static_cast<std::uint64_t>(*most) : 32767;
     unconfirmed_.resize(static_cast<std::size_t>(size_));
   }
