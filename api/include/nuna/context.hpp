@@ -142,7 +142,7 @@ class NUNA_API Context {
   /// MPI_THREAD_MULTIPLE; bad_setting when the ranks' settings differ.
   template <class MpiCommunicator>
   static Context on(MpiCommunicator communicator, Options options = {}) {
-    return over_mpi(&communicator, sizeof communicator, options);
+    return over_mpi(static_cast<const void*>(&communicator), sizeof(MpiCommunicator), options);
   }
   /// Runs `body` once per rank on `ranks` threads of this process, each with its own rank's Context: the in-process
   /// cluster. Returns when all have ended; throws the failure of the rank that failed first, unless it only tells that
