@@ -126,6 +126,7 @@ Context Context::over_mpi(const void* communicator, std::size_t bytes, const Opt
   }
   std::memcpy(static_cast<void*>(&comm), communicator, bytes);
   if (!cluster::mpi::usable()) cluster::mpi::require();
+  cluster::mpi::warn_about_strange_launcher();
   if (comm == MPI_COMM_NULL)
     throw Error(ErrorCode::invalid_argument,
                 "Context::on(MPI_COMM_NULL): this process is no rank of that communicator");

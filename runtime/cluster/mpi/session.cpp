@@ -79,6 +79,21 @@ bool launched() {
   return false;
 }
 
+void warn_about_strange_launcher() {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks != 1) return;
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    const char* started = std::getenv(name);
+    if (started == nullptr || std::atoi(started) <= 1) continue;
+    base::warn_once(
+        "launcher",
+        std::string("the launcher started ") + started +
+            " processes, but MPI knows of this one only: start the program with the mpiexec of the "
+            "MPI that Nuna was built with");
+  }
+}
+
 bool usable() { return flag(&MPI_Initialized) && !flag(&MPI_Finalized); }
 
 void require() {

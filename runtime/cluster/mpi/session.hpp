@@ -14,6 +14,10 @@ namespace nuna::cluster::mpi {
 /// Whether an MPI launcher (mpirun, mpiexec, srun) started this process: from its environment.
 bool launched();
 
+/// One warning when the launcher started several processes and MPI knows of one: program and launcher are of two MPIs, and
+/// every process would do the whole work.
+void warn_about_strange_launcher();
+
 /// Makes sure that MPI is initialised. Throws Error (unsupported) when it was finalised already, and when the program
 /// initialised it without MPI_THREAD_MULTIPLE.
 void require();
