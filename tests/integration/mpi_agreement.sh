@@ -20,6 +20,7 @@ for n in 1 2 3 4; do right right $n; done
 right traffic 2
 [ $open_mpi = 0 ] || right traffic 3  # MPICH spins in the user's own calls: minutes on two cores
 right halves 4
+right pieces 2
 right finalizes 2
 told 'MPI_Finalize while' || failed "MPI_Finalize is not told of"
 

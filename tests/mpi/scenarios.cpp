@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "cluster/mpi/mpi_communicator.hpp"
 #include "nuna/nuna.hpp"
 
 namespace {
@@ -128,6 +129,42 @@ void sub_communicators(Program& p) {
   MPI_Comm_free(&half);
 }
 
+// Messages in several pieces, as those above 1 GiB are; the last of them is a failure.
+void pieces(Program&) {
+  namespace cluster = nuna::cluster;
+  constexpr std::size_t kBytes = 2'500;
+  const auto communicator = cluster::mpi::make_mpi(MPI_COMM_WORLD, {std::chrono::seconds(5), 1'000});
+  std::vector<std::byte> bytes(kBytes);
+  for (std::size_t i = 0; i < kBytes; ++i) bytes[i] = static_cast<std::byte>(i % 251);
+  cluster::Envelope envelope;
+  envelope.call = "pieces";
+  const auto finish = [](auto& message) {
+    while (!message->test()) std::this_thread::yield();
+  };
+  if (communicator->rank().value == 0) {
+    auto whole = communicator->send({1}, envelope, bytes);
+    envelope.failure = "no luck";
+    envelope.failure_code = nuna::ErrorCode::out_of_memory;
+    auto failed = communicator->send({1}, envelope, bytes);
+    finish(whole);
+    finish(failed);
+    envelope.failure.clear();
+  } else {
+    std::vector<std::byte> into(kBytes);
+    auto whole = communicator->receive({0}, envelope, into);
+    auto failed = communicator->receive({0}, envelope, into);
+    finish(whole);
+    if (into != bytes || !whole->envelope().failure.empty()) throw std::logic_error("the pieces are wrong");
+    finish(failed);
+    if (failed->envelope().failure != "no luck" ||
+        failed->envelope().failure_code != nuna::ErrorCode::out_of_memory)
+      throw std::logic_error("the failure is wrong");
+  }
+  const auto all = communicator->allgather(envelope, bytes);
+  if (all.size() != 2 || all[0] != bytes || all[1] != bytes)
+    throw std::logic_error("the gathered pieces are wrong");
+}
+
 const std::map<std::string, std::function<void(Program&)>>& scenarios() {
   static const std::map<std::string, std::function<void(Program&)>> all{
       {"right",
@@ -136,6 +173,7 @@ const std::map<std::string, std::function<void(Program&)>>& scenarios() {
        }},
       {"traffic", users_traffic},
       {"halves", sub_communicators},
+      {"pieces", pieces},
       // the five cases of agreement
       {"skipped",
        [](Program& p) {

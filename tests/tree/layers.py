@@ -89,7 +89,7 @@ class Tree:
     def complaint(self, includer, name, target):
         """Why `includer` may not include `name` (which is the file `target`, or a library's header), or None."""
         if target is None:
-            return self.library_complaint(includer, name)
+            return self.complaint_of_library(includer, name)
         here, there = self.layer(includer), self.layer(target)
         if includer.startswith("tests/"):
             return None
@@ -130,7 +130,7 @@ class Tree:
             return f"backend {layer}/{mine[0]} looks sideways at {layer}/{other[0]}"
         return None
 
-    def library_complaint(self, includer, name):
+    def complaint_of_library(self, includer, name):
         for pattern, folders, where in FENCES:
             if not pattern.match(name):
                 continue

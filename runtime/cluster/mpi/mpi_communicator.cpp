@@ -3,18 +3,15 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstring>
 #include <thread>
 #include <utility>
 
 #include "base/check.hpp"
 #include "base/log.hpp"
-#include "base/mutex.hpp"
-#include "base/worker_thread.hpp"
-#include "cluster/mpi/control.hpp"
+#include "cluster/mpi/messages.hpp"
+#include "cluster/mpi/peers.hpp"
 #include "cluster/mpi/session.hpp"
 #include "nuna/error.hpp"
 
@@ -23,242 +20,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kTextTag = 0;
-constexpr std::size_t kMostTextBytes = 16 << 10;
 // Messages of one peer that MPI may buffer before one of them must have been taken.
 constexpr std::size_t kUnconfirmedBytes = std::size_t{1} << 20;
 constexpr int kUnconfirmedMessages = 64;
-// A peer is first asked what it does after so long, and then this often.
-constexpr std::chrono::milliseconds kAskAfter{1000};
-constexpr std::chrono::milliseconds kAskLimit{500};
 constexpr std::size_t kMostAsked = 32;  // peers, by a rank in a collective
-
-std::string name_of(int rank) { return "rank " + std::to_string(rank); }
-
-void check(int result, const char* what) {
-  if (result == MPI_SUCCESS) return;
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int size = 0;
-  MPI_Error_string(result, text.data(), &size);
-  throw Error(ErrorCode::input_output, std::string("MPI failed to ") + what + ": " +
-                                           std::string(text.data(), static_cast<std::size_t>(size)));
-}
-
-// What is known of the peers' calls, from their answers; asked by a thread of its own, which sleeps unless there is
-// somebody to ask.
-class Peers {
- public:
-  Peers(std::vector<Address> addresses, std::uint64_t context)
-      : addresses_(std::move(addresses)), context_(context), known_(addresses_.size()) {}
-  ~Peers() {
-    {
-      const base::MutexLock lock(mutex_);
-      stop_ = true;
-      wake_.notify_all();
-    }
-    if (thread_.joinable()) thread_.join();
-  }
-  Peers(const Peers&) = delete;
-  Peers& operator=(const Peers&) = delete;
-
-  /// The latest answer; wishes for a newer one when somebody has been waiting for a while.
-  std::optional<Answer> answer_of(int rank) NUNA_EXCLUDES(mutex_) {
-    const base::MutexLock lock(mutex_);
-    Known& k = known_[static_cast<std::size_t>(rank)];
-    const auto now = Clock::now();
-    if (now - k.wondered > 2 * kAskAfter) k.since = now;  // nobody wondered lately: a new wait
-    k.wondered = now;
-    if (now - k.since < kAskAfter || now - k.asked < kAskAfter || k.wanted) return k.answer;
-    k.wanted = true;
-    if (!thread_.joinable()) thread_ = base::start_worker("nuna-asks", [this] { work(); });
-    wake_.notify_all();
-    return k.answer;
-  }
-  /// Without wishing for anything.
-  Status status_of(int rank) const NUNA_EXCLUDES(mutex_) {
-    const base::MutexLock lock(mutex_);
-    const auto& answer = known_[static_cast<std::size_t>(rank)].answer;
-    if (!answer) return {};
-    const Called* last = answer->history.last();
-    return last == nullptr ? Status{0, 0, "", answer->left}
-                           : Status{last->sequence, last->hash, last->call, answer->left};
-  }
-  int process_of(int rank) const { return addresses_[static_cast<std::size_t>(rank)].process; }
-
- private:
-  struct Known {
-    Clock::time_point since;
-    Clock::time_point wondered;
-    Clock::time_point asked;
-    bool wanted = false;
-    std::optional<Answer> answer;
-  };
-
-  void work() NUNA_EXCLUDES(mutex_) {
-    while (const auto rank = next_wanted()) {
-      std::optional<Answer> answer = ask(addresses_[*rank], context_, kAskLimit);
-      const base::MutexLock lock(mutex_);
-      Known& k = known_[*rank];
-      k.wanted = false;
-      k.asked = Clock::now();
-      if (answer) k.answer = std::move(answer);
-    }
-  }
-
-  // Sleeps until there is somebody to ask; nothing at the end.
-  std::optional<std::size_t> next_wanted() NUNA_EXCLUDES(mutex_) {
-    base::MutexLock lock(mutex_);
-    while (!stop_) {
-      for (std::size_t r = 0; r < known_.size(); ++r) {
-        if (known_[r].wanted) return r;
-      }
-      lock.wait_for(wake_, std::chrono::seconds(1));
-    }
-    return std::nullopt;
-  }
-
-  const std::vector<Address> addresses_;
-  const std::uint64_t context_;
-  mutable base::Mutex mutex_;
-  std::condition_variable wake_;
-  std::vector<Known> known_ NUNA_GUARDED_BY(mutex_);
-  bool stop_ NUNA_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
-};
-
-// Several requests that are over together.
-class Requests {
- public:
-  void add(MPI_Request request) { requests_.push_back(request); }
-  /// MPI_SUCCESS or the first error; `done` when all are over.
-  int test(bool& done) {
-    int flag = 0;
-    if (statuses_.size() != requests_.size()) statuses_.resize(requests_.size());
-    const int result =
-        MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &flag, statuses_.data());
-    done = flag != 0;
-    if (result != MPI_ERR_IN_STATUS) return result;
-    for (const MPI_Status& s : statuses_) {
-      if (s.MPI_ERROR != MPI_SUCCESS && s.MPI_ERROR != MPI_ERR_PENDING) return s.MPI_ERROR;
-    }
-    return MPI_SUCCESS;
-  }
-  std::size_t received_bytes() const {
-    std::size_t sum = 0;
-    for (const MPI_Status& s : statuses_) {
-      int count = 0;
-      MPI_Get_count(&s, MPI_BYTE, &count);
-      sum += static_cast<std::size_t>(count);
-    }
-    return sum;
-  }
-  /// Ends receives that nobody waits for any more, so that MPI does not touch their memory.
-  void cancel_receives() {
-    for (MPI_Request& r : requests_) {
-      if (r == MPI_REQUEST_NULL) continue;
-      MPI_Cancel(&r);
-      MPI_Wait(&r, MPI_STATUS_IGNORE);
-    }
-  }
-
- private:
-  std::vector<MPI_Request> requests_;
-  std::vector<MPI_Status> statuses_;
-};
-
-template <class F>
-void for_each_piece(std::size_t bytes, std::size_t piece, F f) {
-  std::size_t at = 0;
-  do {
-    const std::size_t size = std::min(piece, bytes - at);
-    f(at, static_cast<int>(size));
-    at += size;
-  } while (at < bytes);
-}
-
-class MpiSending final : public Sending {
- public:
-  explicit MpiSending(std::string text) : text_(std::move(text)) {}
-  Requests& requests() { return requests_; }
-  const std::string& text() const { return text_; }
-  bool test() override {
-    bool done = false;
-    check(requests_.test(done), "send a message");
-    return done;
-  }
-
- private:
-  std::string text_;  // of a failure
-  Requests requests_;
-};
-
-class MpiReceive final : public Receive {
- public:
-  MpiReceive(MPI_Comm comm, int from, int me, Envelope expected, std::span<std::byte> into)
-      : comm_(comm), from_(from), me_(me), envelope_(std::move(expected)), into_(into) {}
-  ~MpiReceive() override {
-    if (!over_ && usable()) requests_.cancel_receives();
-  }
-  MpiReceive(const MpiReceive&) = delete;
-  MpiReceive& operator=(const MpiReceive&) = delete;
-  Requests& requests() { return requests_; }
-
-  bool test() override {
-    if (over_) return true;
-    if (!empty_) {
-      bool done = false;
-      const int result = requests_.test(done);
-      if (result != MPI_SUCCESS) {
-        over_ = true;
-        throw Error(ErrorCode::diverged, name_of(from_) + " sent more than the " +
-                                             std::to_string(into_.size()) + " bytes that " + name_of(me_) +
-                                             " expects in " + envelope_.call +
-                                             ": let every rank make the same calls");
-      }
-      if (!done) return false;
-      const std::size_t got = requests_.received_bytes();
-      if (got == into_.size()) return over_ = true;
-      if (got != 0) {
-        over_ = true;
-        throw Error(ErrorCode::diverged, name_of(from_) + " sent " + std::to_string(got) + " bytes where " +
-                                             name_of(me_) + " expects " + std::to_string(into_.size()) +
-                                             " in " + envelope_.call +
-                                             ": let every rank make the same calls");
-      }
-      empty_ = true;  // a failure instead of the bytes
-    }
-    return over_ = take_text();
-  }
-  const Envelope& envelope() const override { return envelope_; }
-
- private:
-  bool take_text() {
-    int flag = 0;
-    MPI_Message message = MPI_MESSAGE_NULL;
-    MPI_Status status;
-    check(MPI_Improbe(from_, kTextTag, comm_, &flag, &message, &status), "look for a failure");
-    if (flag == 0) return false;
-    int size = 0;
-    MPI_Get_count(&status, MPI_BYTE, &size);
-    std::string text(static_cast<std::size_t>(size), '\0');
-    check(MPI_Mrecv(text.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE), "receive a failure");
-    envelope_.failure_code = static_cast<ErrorCode>(text.empty() ? 0 : text[0]);
-    envelope_.failure = text.size() > 1 ? text.substr(1) : "an unnamed failure";
-    const bool lost =
-        envelope_.failure_code == ErrorCode::diverged || envelope_.failure_code == ErrorCode::stalled;
-    if (lost) give_up();  // its sender knows of a rank that will not come
-    return true;
-  }
-
-  MPI_Comm comm_;
-  const int from_;
-  const int me_;
-  Envelope envelope_;
-  std::span<std::byte> into_;
-  Requests requests_;
-  bool empty_ = false;
-  bool over_ = false;
-};
 
 // What a rank lays down first in a collective.
 struct Arrival {
@@ -314,8 +79,8 @@ class Impl final : public MpiCommunicator {
     base::check(to.value != rank_, "a rank sends to itself");
     check_usable(envelope);
     const int tag = tag_of(envelope);
-    if (!envelope.failure.empty()) return send_failure(to.value, tag, envelope);
-    auto sending = std::make_unique<MpiSending>(std::string());
+    if (!envelope.failure.empty()) return send_failure(to.value, tag, envelope, bytes.size());
+    auto sending = std::make_unique<MpiSending>();
     for_each_piece(bytes.size(), config_.piece_bytes, [&](std::size_t at, int size) {
       MPI_Request request = MPI_REQUEST_NULL;
       const auto start = confirms(to.value, static_cast<std::size_t>(size)) ? &MPI_Issend : &MPI_Isend;
@@ -447,15 +212,16 @@ class Impl final : public MpiCommunicator {
     return true;
   }
 
-  std::unique_ptr<Sending> send_failure(int to, int tag, const Envelope& envelope) {
-    std::string text(1, static_cast<char>(envelope.failure_code));
-    text += envelope.failure.substr(0, kMostTextBytes);
-    auto sending = std::make_unique<MpiSending>(std::move(text));
+  // As many pieces as the receiver waits for, all of them empty.
+  std::unique_ptr<Sending> send_failure(int to, int tag, const Envelope& envelope, std::size_t bytes) {
+    auto sending = std::make_unique<MpiSending>(failure_text(envelope));
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Isend(nullptr, 0, MPI_BYTE, to, tag, messages_, &request), "send a failure");
-    sending->requests().add(request);
-    check(MPI_Isend(sending->text().data(), static_cast<int>(sending->text().size()), MPI_BYTE, to, kTextTag,
-                    messages_, &request),
+    for_each_piece(bytes, config_.piece_bytes, [&](std::size_t, int) {
+      check(MPI_Isend(nullptr, 0, MPI_BYTE, to, tag, messages_, &request), "send a failure");
+      sending->requests().add(request);
+    });
+    const std::string& text = sending->text();
+    check(MPI_Isend(text.data(), static_cast<int>(text.size()), MPI_BYTE, to, kTextTag, messages_, &request),
           "send a failure");
     sending->requests().add(request);
     return sending;

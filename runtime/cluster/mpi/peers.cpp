@@ -1,0 +1,75 @@
+#include "cluster/mpi/peers.hpp"
+
+#include <utility>
+
+#include "base/worker_thread.hpp"
+
+namespace nuna::cluster::mpi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A peer is first asked what it does after so long, and then this often.
+constexpr std::chrono::milliseconds kAskAfter{1000};
+constexpr std::chrono::milliseconds kAskLimit{500};
+
+}  // namespace
+
+Peers::Peers(std::vector<Address> addresses, std::uint64_t context)
+    : addresses_(std::move(addresses)), context_(context), known_(addresses_.size()) {}
+
+Peers::~Peers() {
+  {
+    const base::MutexLock lock(mutex_);
+    stop_ = true;
+    wake_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+std::optional<Answer> Peers::answer_of(int rank) {
+  const base::MutexLock lock(mutex_);
+  Known& k = known_[static_cast<std::size_t>(rank)];
+  const auto now = Clock::now();
+  if (now - k.wondered > 2 * kAskAfter) k.since = now;  // nobody wondered lately: a new wait
+  k.wondered = now;
+  if (now - k.since < kAskAfter || now - k.asked < kAskAfter || k.wanted) return k.answer;
+  k.wanted = true;
+  if (!thread_.joinable()) thread_ = base::start_worker("nuna-asks", [this] { work(); });
+  wake_.notify_all();
+  return k.answer;
+}
+
+Status Peers::status_of(int rank) const {
+  const base::MutexLock lock(mutex_);
+  const auto& answer = known_[static_cast<std::size_t>(rank)].answer;
+  if (!answer) return {};
+  const Called* last = answer->history.last();
+  return last == nullptr ? Status{0, 0, "", answer->left}
+                         : Status{last->sequence, last->hash, last->call, answer->left};
+}
+
+void Peers::work() {
+  while (const auto rank = next_wanted()) {
+    std::optional<Answer> answer = ask(addresses_[*rank], context_, kAskLimit);
+    const base::MutexLock lock(mutex_);
+    Known& k = known_[*rank];
+    k.wanted = false;
+    k.asked = Clock::now();
+    if (answer) k.answer = std::move(answer);
+  }
+}
+
+// Sleeps until there is somebody to ask; nothing at the end.
+std::optional<std::size_t> Peers::next_wanted() {
+  base::MutexLock lock(mutex_);
+  while (!stop_) {
+    for (std::size_t r = 0; r < known_.size(); ++r) {
+      if (known_[r].wanted) return r;
+    }
+    lock.wait_for(wake_, std::chrono::seconds(1));
+  }
+  return std::nullopt;
+}
+
+}  // namespace nuna::cluster::mpi
