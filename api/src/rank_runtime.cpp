@@ -64,6 +64,7 @@ RankConfig configure(const Options& options, int ranks_in_process, int core_shar
     c.memory_limit_bytes = static_cast<std::size_t>(settings.bytes("NUNA_MEMORY_LIMIT", whole));
   }
   c.ahead = static_cast<int>(settings.integer("NUNA_AHEAD", 64, 1, 1 << 20));
+  c.overlap = settings.integer("NUNA_OVERLAP", residency::Lowering::kFewestAhead, 0, Index{1} << 60);
   c.poison = settings.boolean("NUNA_POISON", false);
   c.check = settings.boolean("NUNA_CHECK", false);
   c.stall = settings.seconds("NUNA_STALL", cluster::kDefaultStall);
@@ -114,6 +115,7 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
   program.team = {ranks(), config_.devices};
   program.rank = rank();
   program.poison = config_.poison;
+  program.fewest_ahead = config_.overlap;
   program.check = config_.check;
   program.dense_limit = agree() / 2;
   program_ = std::make_unique<execute::Program>(program, places_, arena_, *communicator_, *executor_, stats_,

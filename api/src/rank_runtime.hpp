@@ -30,6 +30,7 @@ struct RankConfig {
   std::size_t memory_limit_bytes = 0;
   int ahead = 64;
   std::chrono::nanoseconds stall{};
+  Index overlap = residency::Lowering::kFewestAhead;
   bool poison = false;
   bool check = false;
   bool dry_run = false;

@@ -42,14 +42,13 @@ Box Cut::threads(int part) const {
   return box;
 }
 
-Part Cut::describe(int part) const {
-  Part p{domain_, threads(part)};
+Part Cut::describe(const Box& threads) const {
+  Part p{domain_, threads};
   for (int a = 0; a < kMaxDims; ++a) {
     const Index size = std::max<Index>(block_[a], 1);
-    const Index origin = bounds_[static_cast<std::size_t>(a)].front();
-    const Interval t = p.threads[a];
-    p.blocks[a] =
-        t.empty() ? Interval{0, 0} : Interval{(t.begin - origin) / size, (t.end - 1 - origin) / size + 1};
+    const Interval t = threads[a];
+    p.blocks[a] = t.empty() ? Interval{0, 0}
+                            : Interval{(t.begin - origin(a)) / size, (t.end - 1 - origin(a)) / size + 1};
   }
   return p;
 }

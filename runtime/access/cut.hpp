@@ -56,8 +56,11 @@ class Cut {
   /// The part-indices along `axis` that have threads.
   Range busy_along(int axis) const { return busy_[static_cast<std::size_t>(axis)]; }
   Box threads(int part) const;
-  /// Threads and blocks of a part, as a user's function sees them.
-  Part describe(int part) const;
+  /// Threads and blocks of a part, or of a box of a part's threads, as a user's function sees them.
+  Part describe(int part) const { return describe(threads(part)); }
+  Part describe(const Box& threads) const;
+  /// The first thread of the frame along `axis`, where its first block begins.
+  Index origin(int axis) const { return bounds_[static_cast<std::size_t>(axis)].front(); }
 
   base::RankId rank_of(int part) const { return {first_rank_ + part / parts_per_rank_}; }
   /// Which of its rank's parts this one is: its device.

@@ -66,6 +66,12 @@ base::BoxList function_boxes(const AccessMap& map, const base::Shape& shape, con
   return boxes;
 }
 
+base::BoxList touched_boxes(const AccessMap& map, const base::Shape& shape, const Part& part) {
+  if (!map.is_monotone()) return function_boxes(map, shape, part);
+  const base::ByteBox box = touched_box(map, shape, part.threads);
+  return box.empty() ? base::BoxList{} : base::BoxList{box};
+}
+
 void check_inside(const AccessMap& map, const base::Shape& shape, const Box& domain, std::string_view what) {
   if (!map.is_monotone() || domain.empty()) return;
   if (map.axes() != 0 && map.axes() != shape.extents.dims) {

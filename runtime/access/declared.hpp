@@ -28,6 +28,9 @@ base::ByteBox touched_box(const AccessMap& map, const base::Shape& shape, const 
 /// the buffer.
 base::BoxList function_boxes(const AccessMap& map, const base::Shape& shape, const Part& part);
 
+/// The boxes that either kind of map touches for a non-empty part.
+base::BoxList touched_boxes(const AccessMap& map, const base::Shape& shape, const Part& part);
+
 /// Throws Error (out_of_bounds) when a monotone map, without its halo, leaves the buffer for some thread of `domain`;
 /// Error (invalid_argument) when a rule makes no sense (a launch axis that is not there, a tile or halo below
 /// its least). `what` names argument and launch in the text.

@@ -28,6 +28,8 @@ constexpr std::array kKnown = {
     SettingInfo{"NUNA_LOG", "warn, info or debug", "what is told on standard error (warn)"},
     SettingInfo{"NUNA_MEMORY_LIMIT", "a size: \"16 GiB\"",
                 "memory of each device that a rank may use (the machine's, or its cgroup's)"},
+    SettingInfo{"NUNA_OVERLAP", "a whole number from 0",
+                "least threads of a part that run while bytes for the others travel; 0: none do (16384)"},
     SettingInfo{"NUNA_POISON", "1 or 0", "fill fresh and stale memory with NaN bytes (0)"},
     SettingInfo{"NUNA_STALL", "a time above 0: \"5 s\"",
                 "silence of a peer: told after this, given up after 12 times (5 s)"},

@@ -47,7 +47,7 @@ Program::Program(const ProgramConfig& config, const Places& places, address::Are
       stats_(stats),
       recorder_(recorder),
       planner_({config.team, schedule::cut, config.rank, config.fast_path}),
-      lowering_({places.place_of_slot, config.poison}) {
+      lowering_({places.place_of_slot, config.fewest_ahead, config.poison}) {
   if (recorder_ != nullptr) track_ = recorder_->track(config.rank, trace::TrackKind::planner, "planner");
 }
 

@@ -59,6 +59,7 @@ struct Launch {
 struct ProgramConfig {
   access::Team team;
   base::RankId rank;
+  Index fewest_ahead = residency::Lowering::kFewestAhead;
   bool poison = false;
   bool check = false;  ///< reading what nobody wrote is an error, not a warning
   bool fast_path = true;

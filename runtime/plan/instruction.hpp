@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "access/cut.hpp"
 #include "base/boxes.hpp"
 #include "base/ids.hpp"
 #include "nuna/box.hpp"
@@ -60,6 +61,7 @@ struct RankPlan {
   std::vector<Message> sends;     ///< by argument, then by peer
   std::vector<PartRun> runs;
   std::vector<ArgumentEffect> effects;  ///< per argument
+  access::CutRef cut;                   ///< what the runs are parts of
 };
 using RankPlanRef = std::shared_ptr<const RankPlan>;
 

@@ -296,6 +296,7 @@ Planner::Entry Planner::compute(const LaunchShape& launch, const States& states,
   const access::CutRef& cut = known.cut;
   const std::vector<Argument>& arguments = known.arguments;
   auto plan = std::make_shared<RankPlan>();
+  plan->cut = cut;
   std::vector<DirectoryState> next;
   for (const auto& s : states) next.push_back(*s);
   for (std::size_t a = 0; a < arguments.size(); ++a) {

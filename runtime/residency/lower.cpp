@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "access/declared.hpp"
 #include "base/check.hpp"
+#include "residency/overlap.hpp"
 #include "transfer/shape.hpp"
 
 namespace nuna::residency {
@@ -47,9 +49,8 @@ class Work {
     if (on_host_) return base::kHostPlace;
     return config_.place_of_slot[static_cast<std::size_t>(part) % config_.place_of_slot.size()];
   }
-  ResidencyState& state_of(int argument) {
-    return states_[static_cast<std::size_t>(uses_[static_cast<std::size_t>(argument)].buffer)];
-  }
+  int buffer_of(int argument) const { return uses_[static_cast<std::size_t>(argument)].buffer; }
+  ResidencyState& state_of(int argument) { return states_[static_cast<std::size_t>(buffer_of(argument))]; }
 
   // Sends first, from what is held now; then receives; then copies between places.
   void fetch(int argument) {
@@ -90,7 +91,7 @@ class Work {
   }
 
   bool is_first_of_buffer(int argument) const {
-    const int buffer = uses_[static_cast<std::size_t>(argument)].buffer;
+    const int buffer = buffer_of(argument);
     return std::none_of(uses_.begin(), uses_.begin() + argument,
                         [&](const auto& use) { return use.buffer == buffer; });
   }
@@ -191,20 +192,89 @@ class Work {
     state.add(box, place);
   }
 
+  // What can be sent at once is; then run the threads that need nothing of what is on its way; then comes what arrives,
+  // with what depends on it, and the threads that are left.
   void run_parts() {
+    const std::vector<Instruction> late = take_waiting();
+    std::vector<Instruction>& steps = steps_.instructions;
+    std::vector<Instruction> last;
     for (const plan::PartRun& run : plan_.runs) {
-      Instruction step;
-      step.kind = Kind::run;
-      step.slot = run.slot;
-      step.threads = run.threads;
-      const PlaceId place = place_of_part(run.part);
-      for (std::size_t a = 0; a < uses_.size(); ++a) {
-        const auto& effect = plan_.effects[a];
-        append_touched(static_cast<int>(a), place, run.part, effect.reads, step.reads);
-        append_touched(static_cast<int>(a), place, run.part, effect.writes, step.writes);
-      }
-      steps_.instructions.push_back(std::move(step));
+      const Division division = division_of(run, late);
+      if (division.interior) steps.push_back(run_of(run, *division.interior));
+      for (const Box& box : division.boundary) last.push_back(run_of(run, box));
     }
+    steps.insert(steps.end(), late.begin(), late.end());
+    steps.insert(steps.end(), last.begin(), last.end());
+  }
+
+  // Takes out what waits for another rank or place, the sends that wait for such a step, and all that follow those: a
+  // peer expects them in order.
+  std::vector<Instruction> take_waiting() {
+    std::vector<Instruction> prompt;
+    std::vector<Instruction> late;
+    bool sends_wait = false;
+    for (Instruction& step : steps_.instructions) {
+      const bool is_send = step.kind == Kind::send;
+      sends_wait = sends_wait || (is_send && reads_from(late, step));
+      (is_send && !sends_wait ? prompt : late).push_back(std::move(step));
+    }
+    steps_.instructions = std::move(prompt);
+    return late;
+  }
+
+  bool reads_from(const std::vector<Instruction>& earlier, const Instruction& step) const {
+    const auto meets = [&](const PlacedBox& w, const PlacedBox& r) {
+      return w.place == r.place && buffer_of(w.argument) == buffer_of(r.argument) && w.box.overlaps(r.box);
+    };
+    return std::any_of(earlier.begin(), earlier.end(), [&](const Instruction& e) {
+      return std::any_of(e.writes.begin(), e.writes.end(), [&](const PlacedBox& w) {
+        return std::any_of(step.reads.begin(), step.reads.end(),
+                           [&](const PlacedBox& r) { return meets(w, r); });
+      });
+    });
+  }
+
+  Division division_of(const plan::PartRun& run, const std::vector<Instruction>& late) const {
+    const Division undivided{std::nullopt, {run.threads}};
+    const Index fewest = config_.fewest_ahead;
+    if (late.empty() || fewest == 0 || run.threads.count() < fewest) return undivided;
+    const PlaceId place = place_of_part(run.part);
+    std::vector<Moving> moving;
+    const auto add = [&](const absl::InlinedVector<PlacedBox, 4>& boxes, bool arrives) {
+      for (const PlacedBox& b : boxes) {
+        if (b.place == place) moving.push_back({buffer_of(b.argument), b.box, arrives});
+      }
+    };
+    for (const Instruction& step : late) {
+      add(step.writes, true);
+      add(step.reads, false);
+    }
+    Division division = divide(*plan_.cut, run.threads, uses_, moving);
+    return division.interior && division.interior->count() >= fewest ? division : undivided;
+  }
+
+  Instruction run_of(const plan::PartRun& run, const Box& threads) const {
+    Instruction step;
+    step.kind = Kind::run;
+    step.slot = run.slot;
+    step.threads = threads;
+    const bool whole = threads == run.threads;
+    const PlaceId place = place_of_part(run.part);
+    for (std::size_t a = 0; a < uses_.size(); ++a) {
+      const auto argument = static_cast<int>(a);
+      const auto& effect = plan_.effects[a];
+      if (whole) {
+        append_touched(argument, place, run.part, effect.reads, step.reads);
+        append_touched(argument, place, run.part, effect.writes, step.writes);
+        continue;
+      }
+      const plan::ArgumentUse& use = uses_[a];
+      for (const ByteBox& b : access::touched_boxes(use.map, use.shape, plan_.cut->describe(threads))) {
+        if (use.reads || use.may) step.reads.push_back({argument, place, b});
+        if (use.writes) step.writes.push_back({argument, place, b});
+      }
+    }
+    return step;
   }
 
   static void append_touched(int argument, PlaceId place, int part, const std::vector<plan::Touch>& touches,

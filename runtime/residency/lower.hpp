@@ -2,8 +2,9 @@
 // Lower: from what a rank does (RankPlan) to steps on its places. Pure; private to the rank.
 //
 // Receives land in the place of a part that reads them; what a part's place lacks is copied from a place that has it;
-// sends are taken from any place that holds the bytes; then the parts run, and the other copies of what was written
-// are stale. Cached by plan and residency states.
+// sends are taken from any place that holds the bytes. Sends that wait for nothing come first, then the threads that need
+// nothing of what arrives (residency/overlap.hpp), then what arrives, then the other threads; so a rank computes
+// while its halos travel. In the end the other copies of what was written are stale. Cached by plan and residency states.
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/inlined_vector.h>
@@ -30,9 +31,12 @@ struct Lowered {
 class Lowering {
  public:
   static constexpr std::size_t kCacheBoxes = std::size_t{1} << 18;
+  /// So many threads cost more than starting a second kernel does.
+  static constexpr Index kFewestAhead = Index{1} << 14;
   struct Config {
     std::vector<base::PlaceId> place_of_slot;  ///< of each device of the rank
-    bool poison = false;                    ///< fill copies that became stale, so that reading them is seen
+    Index fewest_ahead = kFewestAhead;  ///< least threads of a part that run ahead of what arrives; 0: never
+    bool poison = false;                ///< fill copies that became stale, so that reading them is seen
     std::size_t cache_boxes = kCacheBoxes;  ///< the caches hold about this many boxes, of 100 bytes
   };
   explicit Lowering(Config config) : config_(std::move(config)) {}

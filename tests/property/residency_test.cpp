@@ -40,6 +40,7 @@ class Cluster {
     residency::Lowering::Config config;
     for (int d = 0; d < team_.devices; ++d) config.place_of_slot.push_back({shared ? 0 : d + 1});
     config.poison = !random_.one_in(4);
+    config.fewest_ahead = random_.one_in(4) ? 0 : 1;
     for (int r = 0; r < team_.ranks; ++r) ranks_.push_back(std::make_unique<Rank>(team_, r, shapes_, config));
     memories_ = std::make_unique<PlaceMemories>(team_.ranks, places_, shapes_);
   }

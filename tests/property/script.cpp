@@ -1,5 +1,7 @@
 #include "property/script.hpp"
 
+#include <cstdlib>
+
 #include <algorithm>
 #include <cstring>
 
@@ -54,6 +56,7 @@ class Writer {
     script_.team.ranks = random_.number(1, 4);
     script_.team.devices = random_.number(1, 4);
     if (random_.one_in(8)) script_.threads_per_device = 2;
+    script_.overlap = random_.one_in(2);
     const int buffers = random_.number(2, 3);
     const std::vector<Index> sizes = random_.one_in(2)
                                          ? std::vector<Index>{1, 2, 3, 4, 8, 12}
@@ -126,7 +129,7 @@ class Writer {
 
   void launch() {
     Taste taste;
-    taste.exclusive = script_.threads_per_device > 1;
+    taste.exclusive = script_.threads_per_device > 1 || script_.overlap;
     std::shared_ptr<const LaunchSpec> spec;
     std::optional<ErrorCode> refused;
     for (int draws = 0; draws < 5; ++draws) {  // most launches are legal
@@ -414,7 +417,7 @@ class Writer {
 
 std::string Script::text() const {
   std::string all = std::to_string(team.ranks) + " ranks x " + std::to_string(team.devices) + " devices x " +
-                    std::to_string(threads_per_device) + " threads\n";
+                    std::to_string(threads_per_device) + " threads" + (overlap ? ", overlapped" : "") + "\n";
   for (std::size_t b = 0; b < shapes.size(); ++b) {
     all += "  #" + std::to_string(b) + ": " + to_string(shapes[b].extents) + " of " +
            std::to_string(shapes[b].element_bytes) + " bytes\n";
@@ -430,6 +433,7 @@ void perform(const Script& script) {
   Options options;
   options.devices = script.team.devices;
   options.threads_per_device = script.threads_per_device;
+  ::setenv("NUNA_OVERLAP", script.overlap ? "1" : "0", 1);  // the buffers are small
   Context::in_process(script.team.ranks, options, [&](Context& context) {
     RankSide side{context, {}};
     for (const base::Shape& s : script.shapes) side.buffers.push_back(make_buffer(context, s));

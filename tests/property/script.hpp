@@ -33,6 +33,7 @@ struct Step {
 struct Script {
   access::Team team;
   int threads_per_device = 1;
+  bool overlap = false;  ///< parts are run in pieces while their halos travel
   std::vector<base::Shape> shapes;
   std::vector<Step> steps;
 

@@ -7,7 +7,8 @@
 // other shape is a user's function.
 //
 // Values: copyable, safe to share between threads. A user's function is called from the thread that launches,
-// for the parts of every rank, and must return the same boxes for the same part on every rank.
+// for the parts of every rank and for pieces of the calling rank's own, which run while bytes for the others travel; it
+// must return the same boxes for the same threads on every rank.
 
 #include <array>
 #include <cstddef>
