@@ -34,6 +34,12 @@ Inside::Inside(ContextState& context, const char* what, CallSite site)
     context.mutex_.lock();
     return;
   }
+  if (!context.runtime().callable_here()) {
+    throw Error(ErrorCode::concurrent_use,
+                where() +
+                    ": MPI was initialised for the main thread only: make this call there, or ask for "
+                    "MPI_THREAD_MULTIPLE (MPI_Init_thread)");
+  }
   if (context.owner_.load() == std::this_thread::get_id()) {  // a call made by one of ours
     outermost_ = false;
     return;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "address/arena.hpp"
@@ -61,6 +62,10 @@ class RankRuntime {
   void leave();
   base::RankId rank() const { return communicator_->rank(); }
   int ranks() const { return communicator_->size(); }
+  /// Whether the calling thread may make calls: any, unless MPI is for the main thread only.
+  bool callable_here() const {
+    return communicator_->driver() != cluster::Driver::main_thread || std::this_thread::get_id() == creator_;
+  }
   const address::Slots& slots() const { return slots_; }
   std::chrono::nanoseconds age() const { return std::chrono::steady_clock::now() - start_; }
 
@@ -68,6 +73,7 @@ class RankRuntime {
   Index agree() const;
   std::unique_ptr<device::Device> make_device(base::PlaceId place, const std::string& name, int threads);
 
+  const std::thread::id creator_ = std::this_thread::get_id();
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   RankConfig config_;
   std::shared_ptr<trace::Recorder> recorder_;

@@ -24,6 +24,45 @@ void Doorbell::Sleeper::sleep(std::chrono::nanoseconds at_most) const {
   if (bell_.rings_.load(std::memory_order_seq_cst) == seen_) lock.wait_for(bell_.condition_, slice);
 }
 
+void Doorbell::Pace::rest(Doorbell& bell) {
+  constexpr int kYields = 200;
+  constexpr std::chrono::microseconds kShortest{20};
+  constexpr int kMostDoublings = 5;
+  if (rounds_++ < kYields) {
+    std::this_thread::yield();
+    return;
+  }
+  bell.sleep(kShortest * (1 << std::min((rounds_ - kYields) / 16, kMostDoublings)));
+}
+
+namespace {
+
+struct Drivers {
+  Mutex mutex;
+  std::vector<std::pair<const Doorbell*, std::function<bool()>>> all NUNA_GUARDED_BY(mutex);
+};
+
+Drivers& drivers() {
+  static auto* only = new Drivers;  // used while the process ends
+  return *only;
+}
+
+}  // namespace
+
+void Doorbell::set_driver(std::function<bool()> driver) {
+  const MutexLock lock(drivers().mutex);
+  std::erase_if(drivers().all, [this](const auto& d) { return d.first == this; });
+  driven_.store(driver != nullptr, std::memory_order_release);
+  if (driver != nullptr) drivers().all.emplace_back(this, std::move(driver));
+}
+
+bool Doorbell::drive() {
+  const MutexLock lock(drivers().mutex);
+  bool moved = false;
+  for (const auto& [bell, driver] : drivers().all) moved = driver() || moved;
+  return moved;
+}
+
 void Doorbell::pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

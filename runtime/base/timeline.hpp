@@ -10,15 +10,18 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <utility>
 #include <vector>
 
 #include "base/mutex.hpp"
+#include "base/worker_thread.hpp"
 
 namespace nuna::base {
 
 /// Wakes sleepers when something happened. Any thread; no wake-up is lost between the caller's test of its condition
-/// and its sleep.
+/// and its sleep. What moves only while somebody looks at it can be given as a *driver*: threads of the program that wait
+/// call it instead of only sleeping.
 class Doorbell {
  public:
   /// How long a wait spins before it sleeps. Waking another core costs 20 us, so a short spin pays unless the
@@ -28,6 +31,22 @@ class Doorbell {
   /// Tells the sleepers to test their conditions again. Cheap when nobody sleeps.
   void ring();
 
+  /// How a thread that must look again and again waits between two looks: it yields its core for a while, later it
+  /// sleeps for longer and longer, or until a ring.
+  class Pace {
+   public:
+    void rest(Doorbell& bell);
+
+   private:
+    int rounds_ = 0;
+  };
+
+  /// `driver` moves things along without waiting, and says whether something happened; it is called by one thread at a
+  /// time. A null one ends that: when this returns, the former driver is not called any more.
+  void set_driver(std::function<bool()> driver);
+  /// Calls the drivers of all bells of the process: what one of them waits for may wait for another's peer.
+  static bool drive();
+
   /// Sleeps until the next ring, or for `at_most`.
   void sleep(std::chrono::nanoseconds at_most) { Sleeper(*this).sleep(at_most); }
 
@@ -36,6 +55,18 @@ class Doorbell {
   bool wait(Done done, std::chrono::nanoseconds at_most = std::chrono::nanoseconds::max()) {
     if (done()) return true;
     const auto start = std::chrono::steady_clock::now();
+    if (driven_.load(std::memory_order_acquire) && !on_worker_thread()) {
+      Pace pace;
+      while (!done()) {
+        if (std::chrono::steady_clock::now() - start >= at_most) return false;
+        if (drive()) {
+          pace = {};
+        } else {
+          pace.rest(*this);
+        }
+      }
+      return true;
+    }
     auto elapsed = std::chrono::nanoseconds(0);
     while (elapsed < spin_) {
       for (int i = 0; i < 16; ++i) pause();
@@ -71,6 +102,7 @@ class Doorbell {
   std::atomic<int> sleepers_{0};
   Mutex mutex_;
   std::condition_variable condition_;
+  std::atomic<bool> driven_{false};
 };
 
 class Timeline {

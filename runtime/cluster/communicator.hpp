@@ -6,7 +6,7 @@
 // (planned transfers are sent and received in the same order on both sides, D5); the tag is compared, not searched
 // for, so ranks that made different calls are found at the first planned message (D2).
 //
-// Threads: any thread may call anything; calls for the same peer and direction come from one thread at a time.
+// Threads: those that driver() names may call anything; calls for the same peer and direction come from one thread at a time.
 // Memory: bytes handed to send() and receive() must stay until it is done.
 // Progress: an implementation whose bell rings for everything needs no polling; with one that says polled(), messages
 // move only while somebody calls test().
@@ -34,6 +34,13 @@ struct Envelope {
   std::string call;     ///< the call with its call site, for the report: "launch 'heat' at heat.cpp:31"
   std::string failure;  ///< not empty: the data could not be produced, and why
   ErrorCode failure_code = ErrorCode::kernel_failed;
+};
+
+/// Which threads may move messages.
+enum class Driver : std::uint8_t {
+  any_thread,       ///< also one of Nuna's own, while the program computes
+  calling_threads,  ///< the program's, one at a time, while they are inside a call
+  main_thread,      ///< the one that initialised the network, while it is inside a call
 };
 
 /// A send in flight. Destroying one that is not done gives it up.
@@ -94,6 +101,8 @@ class Communicator {
   /// A wait that nothing will end: the process must not wait for the peers when it ends.
   virtual void give_up() {}
 
+  /// Who may call send(), receive(), allgather() and test().
+  virtual Driver driver() const { return Driver::any_thread; }
   /// Whether messages move only while somebody tests.
   virtual bool polled() const { return false; }
   /// Rings whenever a message has arrived, or a peer has left. Set once, before the first receive.

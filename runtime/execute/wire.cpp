@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
 #include "base/failure.hpp"
 #include "base/log.hpp"
 #include "base/worker_thread.hpp"
@@ -39,14 +40,47 @@ Wire::Wire(const Config& config, cluster::Communicator& communicator, base::Door
     receive_track_ = recorder_->track(communicator_.rank(), trace::TrackKind::wire, "receives");
   }
   communicator_.set_bell(&bell_);
-  thread_ = base::start_worker("wire", [this] { loop(); });
+  if (communicator_.driver() == cluster::Driver::any_thread) {
+    thread_ = base::start_worker("wire", [this] { loop(); });
+  } else {
+    bell_.set_driver([this] { return drive(); });
+  }
 }
 
 Wire::~Wire() {
-  stop_.store(true);
-  bell_.ring();
-  thread_.join();
+  if (thread_.joinable()) {
+    stop_.store(true);
+    bell_.ring();
+    thread_.join();
+  } else {
+    base::check(idle() || may_drive(), "messages are left to a thread that may not call MPI");
+    bell_.wait([this] { return idle(); });
+    bell_.set_driver(nullptr);
+  }
   communicator_.set_bell(nullptr);
+}
+
+bool Wire::may_drive() const {
+  return communicator_.driver() != cluster::Driver::main_thread || std::this_thread::get_id() == creator_;
+}
+
+bool Wire::drive() {
+  if (!may_drive()) return false;
+  const bool moved = step();
+  if (!moved) {
+    look_at_peer();
+    show_life();
+  }
+  return moved;
+}
+
+// Something was submitted: its lane wakes, or the submitter gives it a first push.
+void Wire::submitted() {
+  if (thread_.joinable()) {
+    bell_.ring();
+  } else {
+    base::Doorbell::drive();
+  }
 }
 
 std::unique_ptr<Packet> Wire::packet(Index bytes) {
@@ -81,7 +115,7 @@ Ticket Wire::send(RankId to, cluster::Envelope envelope, std::unique_ptr<Packet>
     const MutexLock lock(mutex_);
     outgoing_.push_back({to, std::move(envelope), std::move(packet), after, value, nullptr, nullptr});
   }
-  bell_.ring();
+  submitted();
   return {&sent_, value};
 }
 
@@ -101,7 +135,7 @@ Ticket Wire::receive(RankId from, const cluster::Envelope& expected, Packet& pac
     const MutexLock lock(mutex_);
     incoming_.push_back(std::move(in));
   }
-  bell_.ring();
+  submitted();
   return {&received_, last_receive_};
 }
 
@@ -300,19 +334,11 @@ bool Wire::step() {
   return started || sent || received;
 }
 
-// Sleeps until something may have happened. A communicator that must be polled is looked at again soon: while a message
-// may come any moment the thread yields its core, later it sleeps for longer and longer.
-void Wire::rest(int idle_rounds) {
+// Sleeps until something may have happened. A communicator that must be polled is looked at again soon.
+void Wire::rest(base::Doorbell::Pace& pace) {
   const bool on_their_way = started_ > 0 || first_incoming() != nullptr;
   if (communicator_.polled() && on_their_way) {
-    constexpr int kYields = 200;
-    constexpr std::chrono::microseconds kShortest{20};
-    constexpr int kMostDoublings = 5;
-    if (idle_rounds < kYields) {
-      std::this_thread::yield();
-      return;
-    }
-    bell_.sleep(kShortest * (1 << std::min((idle_rounds - kYields) / 16, kMostDoublings)));
+    pace.rest(bell_);
     return;
   }
   bell_.wait(
@@ -328,14 +354,14 @@ void Wire::rest(int idle_rounds) {
 }
 
 void Wire::loop() {
-  int idle_rounds = 0;
+  base::Doorbell::Pace pace;
   for (;;) {
     if (step()) {
-      idle_rounds = 0;
+      pace = {};
       continue;
     }
-    if (stop_.load() && outgoing(0) == nullptr && first_incoming() == nullptr) return;
-    rest(idle_rounds++);
+    if (stop_.load() && idle()) return;
+    rest(pace);
     look_at_peer();
     show_life();
   }

@@ -1,9 +1,10 @@
 #pragma once
-// Wire: the lane of a rank's messages. One thread sends what is ready and completes receives as they arrive.
+// Wire: the lane of a rank's messages: sends what is ready and completes receives as they arrive.
 //
 // Sends start and complete in order of submission, so do receives complete; the two directions do not wait for each other.
-// The thread sleeps on the rank's doorbell when nothing can happen; while messages are on their way over a communicator
-// that must be polled, it polls, less and less often.
+// A thread of its own does it. It sleeps on the rank's doorbell when nothing can happen; while messages are on their way over
+// a communicator that must be polled, it polls, less and less often. Over a communicator that only threads of the program
+// may use there is no such thread: messages move while the program submits or waits (base::Doorbell's driver).
 //
 // Threads: submissions from one thread at a time. Failures: a send whose source failed carries the failure to the
 // receiver instead of the bytes; a receive whose envelope does not match the expected one fails with Error (diverged),
@@ -41,7 +42,7 @@ class Wire {
   };
   Wire(const Config& config, cluster::Communicator& communicator, base::Doorbell& bell, trace::Stats& stats,
        trace::Recorder* recorder);
-  ~Wire();  ///< completes what was submitted
+  ~Wire();  ///< completes what was submitted; by a thread that may use the communicator
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
@@ -94,13 +95,17 @@ class Wire {
   };
 
   void loop();
+  bool drive();
+  bool may_drive() const;
   bool step();
+  bool idle() NUNA_EXCLUDES(mutex_) { return outgoing(0) == nullptr && first_incoming() == nullptr; }
+  void submitted();
   bool start_send();
   bool complete_send();
   static bool sent(Outgoing& out);
   bool step_receive();
   bool arrived(Incoming& in) const;
-  void rest(int idle_rounds);
+  void rest(base::Doorbell::Pace& pace);
   void look_at_peer();
   void look_at_receiver(Outgoing& out);
   void show_life();
@@ -127,10 +132,11 @@ class Wire {
   std::size_t idle_bytes_ NUNA_GUARDED_BY(mutex_) = 0;
   std::atomic<bool> stop_{false};
   std::atomic<int> waiting_{0};
-  std::size_t started_ = 0;  // how many of outgoing_ are on their way; the thread's own
+  std::size_t started_ = 0;  // how many of outgoing_ are on their way; of who calls step()
   std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point looked_ = shown_;
-  std::thread thread_;
+  const std::thread::id creator_ = std::this_thread::get_id();
+  std::thread thread_;  // none: the program's drive
 };
 
 }  // namespace nuna::execute

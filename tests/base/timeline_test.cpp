@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace nuna::base {
@@ -38,6 +39,34 @@ TEST(Doorbell, TheConditionIsTestedOnceMoreBeforeGivingUp) {
   Doorbell bell(0ns);
   int tests = 0;
   EXPECT_TRUE(bell.wait([&] { return ++tests == 2; }, 0ns));
+}
+
+TEST(Doorbell, WhoWaitsDrivesWhatMovesOnlyWhenDriven) {
+  Doorbell bell;
+  int steps = 0;
+  bell.set_driver([&] { return ++steps < 300; });
+  EXPECT_TRUE(bell.wait([&] { return steps == 520; })) << "also while nothing happens";
+  EXPECT_FALSE(bell.wait([] { return false; }, std::chrono::milliseconds(1)));
+}
+
+TEST(Doorbell, WhoWaitsDrivesTheOtherBellsToo) {
+  Doorbell bell;
+  Doorbell other;
+  bool moved = false;
+  bell.set_driver([] { return false; });
+  other.set_driver([&] { return std::exchange(moved, true); });
+  EXPECT_TRUE(bell.wait([&] { return moved; }));
+}
+
+TEST(Doorbell, WorkersAndFormerDriversAreLeftAlone) {
+  Doorbell bell;
+  std::atomic<int> steps{0};
+  bell.set_driver([&] { return ++steps > 0; });
+  start_worker("test", [&] { bell.wait([] { return false; }, std::chrono::milliseconds(1)); }).join();
+  EXPECT_EQ(steps.load(), 0);
+  bell.set_driver(nullptr);
+  EXPECT_FALSE(bell.wait([] { return false; }, std::chrono::milliseconds(1)));
+  EXPECT_EQ(steps.load(), 0);
 }
 
 TEST(Doorbell, RingsWithoutSleepersAreHarmless) {

@@ -5,12 +5,12 @@ set -u
 . "$NUNA_TEST_SOURCE/tests/support/mpi.bash"
 limit_s=40
 
-# right <scenario> <ranks>
-right() { ranks "$2" "$scenario" "$1" || { failed "$1 on $2 ranks"; tail -n 20 "$work/out"; }; }
+# right <scenario> <ranks> [threads that the program asks MPI for]
+right() { ranks "$2" "$scenario" "$1" ${3:+"$3"} || { failed "$1 on $2 ranks ${3:-}"; tail -n 20 "$work/out"; }; }
 
-# wrong <scenario> <ranks> <what is told>
+# wrong <scenario> <ranks> <what is told> [threads that the program asks MPI for]
 wrong() {
-  ranks "$2" "$scenario" "$1"
+  ranks "$2" "$scenario" "$1" ${4:+"$4"}
   local rc=$?
   { [ $rc != 0 ] && [ $rc -lt 124 ]; } || { failed "$1 on $2 ranks ends with $rc"; tail -n 20 "$work/out"; }
   [ -z "$3" ] || told "$3" || { failed "$1 on $2 ranks does not tell '$3'"; tail -n 20 "$work/out"; }
@@ -23,6 +23,17 @@ right halves 4
 right pieces 2
 right finalizes 2
 told 'MPI_Finalize while' || failed "MPI_Finalize is not told of"
+
+# Where MPI may be called by the program's threads only, they move the messages.
+for threads in single funneled serialized; do
+  right right 3 $threads
+  right halves 4 $threads
+  right 'uneven' 2 $threads
+  wrong skipped 2 "rank 0 made launch 'left out'" $threads
+done
+right 'another thread' 2 funneled
+told "wait at scenarios.cpp:[0-9]+: MPI was initialised for the main thread only" ||
+  failed "a call on another thread is not refused"
 
 wrong skipped 2 "rank 0 made launch 'left out' at scenarios.cpp:[0-9]+ .call [0-9]+. where rank 1 made launch 'after' at scenarios.cpp:[0-9]+"
 wrong swapped 2 "rank 0 made launch 'one' .* where rank 1 made launch 'two'"

@@ -1,4 +1,5 @@
-// What ranks may do wrong, and what they may do beside Nuna; one name on the command line, run under mpirun.
+// What ranks may do wrong, and what they may do beside Nuna; one name on the command line, run under mpirun. With a second
+// one - single, funneled, serialized - the program initialises MPI itself, for that many threads.
 // The scripts tests/integration/mpi_*.sh say what must come of it. Exit status: 0 when the results are right, 1 with the
 // Error's text on standard error.
 
@@ -232,6 +233,23 @@ const std::map<std::string, std::function<void(Program&)>>& scenarios() {
          p.context.wait();
        }},
       {"for ever", run_for_ever},
+      {"another thread",
+       [](Program& p) {
+         std::thread([&] {
+           try {
+             p.context.wait();
+           } catch (const std::exception& e) {
+             std::fprintf(stderr, "scenario: %s\n", e.what());
+           }
+         }).join();
+       }},
+      {"uneven",  // all ranks but the last come late
+       [](Program& p) {
+         for (int i = 0; i < 20; ++i) {
+           p.step("step");
+           if (!p.last()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+         }
+       }},
       {"finalizes",
        [](Program& p) {
          for (int i = 0; i < 20; ++i) p.step("step");
@@ -239,6 +257,15 @@ const std::map<std::string, std::function<void(Program&)>>& scenarios() {
        }},
   };
   return all;
+}
+
+void initialise(const std::string& threads) {
+  const std::map<std::string, int> levels{{"single", MPI_THREAD_SINGLE},
+                                          {"funneled", MPI_THREAD_FUNNELED},
+                                          {"serialized", MPI_THREAD_SERIALIZED}};
+  int given = 0;
+  MPI_Init_thread(nullptr, nullptr, levels.at(threads), &given);
+  if (given != levels.at(threads)) std::fprintf(stderr, "scenario: this MPI gives another level\n");
 }
 
 }  // namespace
@@ -250,12 +277,16 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    Context context = Context::world(argc, argv);
-    Program program(context);
-    chosen->second(program);
-    int finalised = 0;
-    MPI_Finalized(&finalised);
-    if (finalised == 0) program.check();
+    if (argc > 2) initialise(argv[2]);
+    {
+      Context context = Context::world(argc, argv);
+      Program program(context);
+      chosen->second(program);
+      int finalised = 0;
+      MPI_Finalized(&finalised);
+      if (finalised == 0) program.check();
+    }
+    if (argc > 2) MPI_Finalize();
     return EXIT_SUCCESS;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "scenario: %s\n", e.what());

@@ -61,6 +61,10 @@ class Impl final : public MpiCommunicator {
     last.left = true;
     journal_->publish(last);
     if (!usable() || given_up()) return;  // with a rank lost, nothing collective may be called
+    int main_thread = 0;
+    MPI_Is_thread_main(&main_thread);
+    if (driver_ == Driver::main_thread && main_thread == 0)
+      return;  // an Event outlived the Context elsewhere
     MPI_Comm_free(&messages_);
     MPI_Comm_free(&collectives_);
   }
@@ -71,6 +75,7 @@ class Impl final : public MpiCommunicator {
   int size() const override { return size_; }
   int core_sharers() const override { return core_sharers_; }
   std::uint64_t id() const override { return id_; }
+  Driver driver() const override { return driver_; }
   bool polled() const override { return true; }
   void set_bell(base::Doorbell*) override {}  // MPI rings none
 
@@ -236,6 +241,7 @@ class Impl final : public MpiCommunicator {
       int done = 0;
       check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "gather");
       if (done != 0) return;
+      base::Doorbell::drive();  // others may wait for what this process has still to send
       constexpr int kYields = 1000;
       if (round < kYields) {
         std::this_thread::yield();
@@ -352,6 +358,7 @@ class Impl final : public MpiCommunicator {
   int rank_ = 0;
   int size_ = 1;
   int core_sharers_ = 1;
+  const Driver driver_ = mpi::driver();
   std::uint64_t tags_ = 0;
   std::uint64_t id_ = 0;
   std::shared_ptr<Journal> journal_;

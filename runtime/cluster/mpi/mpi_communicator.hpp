@@ -8,7 +8,7 @@
 // asking (control.hpp), which also finds processes that have died. Messages above 1 GiB travel in pieces. A message that
 // carries a failure is empty, and the failure's text follows under a tag of its own.
 //
-// Threads: any thread, as MPI_THREAD_MULTIPLE allows. Progress: only inside test() and allgather().
+// Threads: as MPI was initialised (driver()). Progress: only inside test() and allgather().
 
 #include <mpi.h>
 

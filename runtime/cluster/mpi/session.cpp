@@ -102,22 +102,27 @@ void require() {
         ErrorCode::unsupported,
         "MPI was finalised already: create the Context before MPI_Finalize, or let Nuna initialise MPI");
   }
-  int level = MPI_THREAD_SINGLE;
-  if (flag(&MPI_Initialized)) {
-    MPI_Query_thread(&level);
-  } else {
+  if (!flag(&MPI_Initialized)) {
+    int level = MPI_THREAD_SINGLE;
     // Waiting inside MPI burns a core; ranks whose threads share cores would wait for each other's time slices.
     ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
     ::on_exit(&finish, nullptr);
   }
-  if (level < MPI_THREAD_MULTIPLE) {
+  if (driver() == Driver::main_thread && !flag(&MPI_Is_thread_main)) {
     throw Error(ErrorCode::unsupported,
-                "MPI was initialised without MPI_THREAD_MULTIPLE, and Nuna moves data from a thread of its "
-                "own: ask for it "
-                "(MPI_Init_thread), or let Nuna initialise MPI");
+                "MPI was initialised for the main thread only, and this is another one: create the Context "
+                "on the main "
+                "thread, or ask for MPI_THREAD_MULTIPLE (MPI_Init_thread)");
   }
   watch_finalize();
+}
+
+Driver driver() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  if (level == MPI_THREAD_MULTIPLE) return Driver::any_thread;
+  return level == MPI_THREAD_SERIALIZED ? Driver::calling_threads : Driver::main_thread;
 }
 
 void give_up() { state().given_up.store(true); }

@@ -3,11 +3,14 @@
 //
 // Without a launcher MPI is not touched: a lone MPI_Init costs a third of a second. A program that has initialised MPI
 // keeps it, and ends it; else the first Context that needs MPI initialises it with MPI_THREAD_MULTIPLE, and it is
-// finalised when the process exits - unless a rank was lost, when MPI_Finalize would wait for it for ever.
+// finalised when the process exits - unless a rank was lost, when MPI_Finalize would wait for it for ever. Where a program
+// asked for less, only its own threads call MPI.
 
 #include <mpi.h>
 
 #include <functional>
+
+#include "cluster/communicator.hpp"
 
 namespace nuna::cluster::mpi {
 
@@ -18,9 +21,11 @@ bool launched();
 /// every process would do the whole work.
 void warn_about_strange_launcher();
 
-/// Makes sure that MPI is initialised. Throws Error (unsupported) when it was finalised already, and when the program
-/// initialised it without MPI_THREAD_MULTIPLE.
+/// Makes sure that MPI is initialised. Throws Error (unsupported) when it was finalised already, and when it may be called
+/// by the main thread only, which this one is not.
 void require();
+/// Which threads may call MPI.
+Driver driver();
 /// Whether MPI may be called.
 bool usable();
 
