@@ -37,29 +37,46 @@ void Doorbell::Pace::rest(Doorbell& bell) {
 
 namespace {
 
-struct Drivers {
-  Mutex mutex;
-  std::vector<std::pair<const Doorbell*, std::function<bool()>>> all NUNA_GUARDED_BY(mutex);
+struct ProgramDriven {
+  Mutex mutex;  // held while they are driven: the network may be for one thread at a time
+  std::vector<const std::function<bool()>*> drivers NUNA_GUARDED_BY(mutex);
 };
 
-Drivers& drivers() {
-  static auto* only = new Drivers;  // used while the process ends
+ProgramDriven& program_driven() {
+  static auto* only = new ProgramDriven;  // used while the process ends
   return *only;
 }
 
 }  // namespace
 
-void Doorbell::set_driver(std::function<bool()> driver) {
-  const MutexLock lock(drivers().mutex);
-  std::erase_if(drivers().all, [this](const auto& d) { return d.first == this; });
-  driven_.store(driver != nullptr, std::memory_order_release);
-  if (driver != nullptr) drivers().all.emplace_back(this, std::move(driver));
+void Doorbell::set_driver(Drivers who, std::function<bool()> driver) {
+  who_.store(Drivers::none, std::memory_order_release);
+  {
+    const MutexLock lock(program_driven().mutex);
+    std::erase(program_driven().drivers, &driver_);
+  }
+  while (in_driver_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+  driver_ = std::move(driver);
+  in_driver_.store(false, std::memory_order_release);
+  if (who == Drivers::program) {
+    const MutexLock lock(program_driven().mutex);
+    program_driven().drivers.push_back(&driver_);
+  }
+  who_.store(who, std::memory_order_release);
 }
 
 bool Doorbell::drive() {
-  const MutexLock lock(drivers().mutex);
+  if (who_.load(std::memory_order_acquire) == Drivers::program) return drive_all();
+  if (in_driver_.exchange(true, std::memory_order_acquire)) return false;
+  const bool moved = driver_ != nullptr && driver_();
+  in_driver_.store(false, std::memory_order_release);
+  return moved;
+}
+
+bool Doorbell::drive_all() {
+  const MutexLock lock(program_driven().mutex);
   bool moved = false;
-  for (const auto& [bell, driver] : drivers().all) moved = driver() || moved;
+  for (const auto* driver : program_driven().drivers) moved = (*driver)() || moved;
   return moved;
 }
 

@@ -20,16 +20,38 @@
 namespace nuna::base {
 
 /// Wakes sleepers when something happened. Any thread; no wake-up is lost between the caller's test of its condition
-/// and its sleep. What moves only while somebody looks at it can be given as a *driver*: threads of the program that wait
-/// call it instead of only sleeping.
+/// and its sleep. What moves only while somebody looks at it can be given as a *driver*: who waits calls it instead of
+/// sleeping, so that a message is seen by the thread that needs it.
 class Doorbell {
  public:
   /// How long a wait spins before it sleeps. Waking another core costs 20 us, so a short spin pays unless the
   /// process has more runnable threads than cores (then: zero).
   explicit Doorbell(std::chrono::nanoseconds spin = std::chrono::microseconds(20)) : spin_(spin) {}
+  ~Doorbell() { set_driver(Drivers::none); }
+  Doorbell(const Doorbell&) = delete;
+  Doorbell& operator=(const Doorbell&) = delete;
 
   /// Tells the sleepers to test their conditions again. Cheap when nobody sleeps.
   void ring();
+
+  /// Who calls the driver.
+  enum class Drivers : std::uint8_t {
+    none,
+    program,   ///< threads of the program that wait at this bell or at another of this kind
+    everybody  ///< whoever waits at this bell
+  };
+  /// `driver` moves things along without waiting, and says whether something happened; it is called by one thread at a
+  /// time. With Drivers::none that ends: when this returns, the former driver is not called any more.
+  void set_driver(Drivers who, std::function<bool()> driver = nullptr);
+  /// Calls the driver, unless there is none or another thread is in it; of Drivers::program, those of all bells: what one
+  /// waits for may wait for a peer of another.
+  bool drive();
+  /// Calls all drivers of Drivers::program.
+  static bool drive_all();
+  /// Drives as a lane between two operations: as anybody, or not at all.
+  void pass() {
+    if (who_.load(std::memory_order_acquire) == Drivers::everybody) drive();
+  }
 
   /// How a thread that must look again and again waits between two looks: it yields its core for a while, later it
   /// sleeps for longer and longer, or until a ring.
@@ -41,32 +63,34 @@ class Doorbell {
     int rounds_ = 0;
   };
 
-  /// `driver` moves things along without waiting, and says whether something happened; it is called by one thread at a
-  /// time. A null one ends that: when this returns, the former driver is not called any more.
-  void set_driver(std::function<bool()> driver);
-  /// Calls the drivers of all bells of the process: what one of them waits for may wait for another's peer.
-  static bool drive();
-
   /// Sleeps until the next ring, or for `at_most`.
   void sleep(std::chrono::nanoseconds at_most) { Sleeper(*this).sleep(at_most); }
 
-  /// Returns once `done()` holds (true) or `at_most` has passed (false). `done` is called without a lock, often.
+  /// Returns once `done()` holds (true) or `at_most` has passed (false). `done` is called without a lock, often. Drives.
   template <class Done>
   bool wait(Done done, std::chrono::nanoseconds at_most = std::chrono::nanoseconds::max()) {
+    const Drivers who = who_.load(std::memory_order_acquire);
+    if (who == Drivers::none || (who == Drivers::program && on_worker_thread()))
+      return wait_asleep(std::move(done), at_most);
     if (done()) return true;
     const auto start = std::chrono::steady_clock::now();
-    if (driven_.load(std::memory_order_acquire) && !on_worker_thread()) {
-      Pace pace;
-      while (!done()) {
-        if (std::chrono::steady_clock::now() - start >= at_most) return false;
-        if (drive()) {
-          pace = {};
-        } else {
-          pace.rest(*this);
-        }
+    Pace pace;
+    while (!done()) {
+      if (std::chrono::steady_clock::now() - start >= at_most) return false;
+      if (drive()) {
+        pace = {};
+      } else {
+        pace.rest(*this);
       }
-      return true;
     }
+    return true;
+  }
+
+  /// The same without driving.
+  template <class Done>
+  bool wait_asleep(Done done, std::chrono::nanoseconds at_most = std::chrono::nanoseconds::max()) {
+    if (done()) return true;
+    const auto start = std::chrono::steady_clock::now();
     auto elapsed = std::chrono::nanoseconds(0);
     while (elapsed < spin_) {
       for (int i = 0; i < 16; ++i) pause();
@@ -102,7 +126,9 @@ class Doorbell {
   std::atomic<int> sleepers_{0};
   Mutex mutex_;
   std::condition_variable condition_;
-  std::atomic<bool> driven_{false};
+  std::atomic<Drivers> who_{Drivers::none};
+  std::atomic<bool> in_driver_{false};
+  std::function<bool()> driver_;  // of who has set in_driver_
 };
 
 class Timeline {

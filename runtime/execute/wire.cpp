@@ -40,23 +40,23 @@ Wire::Wire(const Config& config, cluster::Communicator& communicator, base::Door
     receive_track_ = recorder_->track(communicator_.rank(), trace::TrackKind::wire, "receives");
   }
   communicator_.set_bell(&bell_);
-  if (communicator_.driver() == cluster::Driver::any_thread) {
-    thread_ = base::start_worker("wire", [this] { loop(); });
-  } else {
-    bell_.set_driver([this] { return drive(); });
-  }
+  using Drivers = base::Doorbell::Drivers;
+  const bool own_thread = communicator_.driver() == cluster::Driver::any_thread;
+  if (communicator_.polled())
+    bell_.set_driver(own_thread ? Drivers::everybody : Drivers::program, [this] { return drive(); });
+  if (own_thread) thread_ = base::start_worker("wire", [this] { communicator_.polled() ? poll() : loop(); });
 }
 
 Wire::~Wire() {
   if (thread_.joinable()) {
     stop_.store(true);
-    bell_.ring();
+    wake();
     thread_.join();
   } else {
     base::check(idle() || may_drive(), "messages are left to a thread that may not call MPI");
     bell_.wait([this] { return idle(); });
-    bell_.set_driver(nullptr);
   }
+  bell_.set_driver(base::Doorbell::Drivers::none);
   communicator_.set_bell(nullptr);
 }
 
@@ -74,12 +74,14 @@ bool Wire::drive() {
   return moved;
 }
 
-// Something was submitted: its lane wakes, or the submitter gives it a first push.
-void Wire::submitted() {
-  if (thread_.joinable()) {
-    bell_.ring();
+// Wakes the wire's thread, or gives what was submitted a first push.
+void Wire::wake() {
+  if (!thread_.joinable()) {
+    bell_.drive();
+  } else if (communicator_.polled()) {
+    submitted_.ring();
   } else {
-    base::Doorbell::drive();
+    bell_.ring();
   }
 }
 
@@ -115,7 +117,7 @@ Ticket Wire::send(RankId to, cluster::Envelope envelope, std::unique_ptr<Packet>
     const MutexLock lock(mutex_);
     outgoing_.push_back({to, std::move(envelope), std::move(packet), after, value, nullptr, nullptr});
   }
-  submitted();
+  wake();
   return {&sent_, value};
 }
 
@@ -135,7 +137,7 @@ Ticket Wire::receive(RankId from, const cluster::Envelope& expected, Packet& pac
     const MutexLock lock(mutex_);
     incoming_.push_back(std::move(in));
   }
-  submitted();
+  wake();
   return {&received_, last_receive_};
 }
 
@@ -334,14 +336,9 @@ bool Wire::step() {
   return started || sent || received;
 }
 
-// Sleeps until something may have happened. A communicator that must be polled is looked at again soon.
-void Wire::rest(base::Doorbell::Pace& pace) {
-  const bool on_their_way = started_ > 0 || first_incoming() != nullptr;
-  if (communicator_.polled() && on_their_way) {
-    pace.rest(bell_);
-    return;
-  }
-  bell_.wait(
+// Sleeps until something may have happened.
+void Wire::sleep() {
+  bell_.wait_asleep(
       [this] {
         const Outgoing* next = started_ < kMostOnTheirWay ? outgoing(started_) : nullptr;
         if (next != nullptr && all_done(next->after)) return true;
@@ -354,16 +351,28 @@ void Wire::rest(base::Doorbell::Pace& pace) {
 }
 
 void Wire::loop() {
-  base::Doorbell::Pace pace;
-  for (;;) {
-    if (step()) {
-      pace = {};
-      continue;
+  while (!stop_.load() || !idle()) {
+    if (drive()) continue;
+    sleep();
+  }
+}
+
+// The same where messages must be polled. Who waits for one polls as well, and lanes do after each operation; so this
+// thread is for the time in which all of them compute, and must not take much of it.
+void Wire::poll() {
+  constexpr std::chrono::microseconds kShortest{50};
+  constexpr std::chrono::microseconds kLongest{1600};
+  auto pause = kShortest;
+  while (!stop_.load() || !idle()) {
+    if (bell_.drive()) {
+      pause = kShortest;
+    } else if (idle()) {
+      submitted_.wait([this] { return stop_.load() || !idle(); }, kLifeSign);
+      pause = kShortest;
+    } else {
+      std::this_thread::sleep_for(pause);
+      pause = std::min(2 * pause, kLongest);
     }
-    if (stop_.load() && idle()) return;
-    rest(pace);
-    look_at_peer();
-    show_life();
   }
 }
 

@@ -2,9 +2,10 @@
 // Wire: the lane of a rank's messages: sends what is ready and completes receives as they arrive.
 //
 // Sends start and complete in order of submission, so do receives complete; the two directions do not wait for each other.
-// A thread of its own does it. It sleeps on the rank's doorbell when nothing can happen; while messages are on their way over
-// a communicator that must be polled, it polls, less and less often. Over a communicator that only threads of the program
-// may use there is no such thread: messages move while the program submits or waits (base::Doorbell's driver).
+// A thread of its own does it, and sleeps on the rank's doorbell when nothing can happen. Over a communicator that must be
+// polled, the lanes and the program poll as well while they wait (base::Doorbell's driver): who needs a message sees it
+// first, and the wire's thread serves while all of them compute. Over a communicator that only threads of the program may
+// use there is no such thread: messages move while the program submits or waits.
 //
 // Threads: submissions from one thread at a time. Failures: a send whose source failed carries the failure to the
 // receiver instead of the bytes; a receive whose envelope does not match the expected one fails with Error (diverged),
@@ -95,17 +96,18 @@ class Wire {
   };
 
   void loop();
+  void poll();
   bool drive();
   bool may_drive() const;
   bool step();
   bool idle() NUNA_EXCLUDES(mutex_) { return outgoing(0) == nullptr && first_incoming() == nullptr; }
-  void submitted();
+  void wake();
   bool start_send();
   bool complete_send();
   static bool sent(Outgoing& out);
   bool step_receive();
   bool arrived(Incoming& in) const;
-  void rest(base::Doorbell::Pace& pace);
+  void sleep();
   void look_at_peer();
   void look_at_receiver(Outgoing& out);
   void show_life();
@@ -132,6 +134,7 @@ class Wire {
   std::size_t idle_bytes_ NUNA_GUARDED_BY(mutex_) = 0;
   std::atomic<bool> stop_{false};
   std::atomic<int> waiting_{0};
+  base::Doorbell submitted_{std::chrono::nanoseconds(0)};  // where the thread sleeps that polls
   std::size_t started_ = 0;  // how many of outgoing_ are on their way; of who calls step()
   std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point looked_ = shown_;

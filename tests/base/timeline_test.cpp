@@ -44,7 +44,7 @@ TEST(Doorbell, TheConditionIsTestedOnceMoreBeforeGivingUp) {
 TEST(Doorbell, WhoWaitsDrivesWhatMovesOnlyWhenDriven) {
   Doorbell bell;
   int steps = 0;
-  bell.set_driver([&] { return ++steps < 300; });
+  bell.set_driver(Doorbell::Drivers::everybody, [&] { return ++steps < 300; });
   EXPECT_TRUE(bell.wait([&] { return steps == 520; })) << "also while nothing happens";
   EXPECT_FALSE(bell.wait([] { return false; }, std::chrono::milliseconds(1)));
 }
@@ -53,18 +53,18 @@ TEST(Doorbell, WhoWaitsDrivesTheOtherBellsToo) {
   Doorbell bell;
   Doorbell other;
   bool moved = false;
-  bell.set_driver([] { return false; });
-  other.set_driver([&] { return std::exchange(moved, true); });
+  bell.set_driver(Doorbell::Drivers::program, [] { return false; });
+  other.set_driver(Doorbell::Drivers::program, [&] { return std::exchange(moved, true); });
   EXPECT_TRUE(bell.wait([&] { return moved; }));
 }
 
 TEST(Doorbell, WorkersAndFormerDriversAreLeftAlone) {
   Doorbell bell;
   std::atomic<int> steps{0};
-  bell.set_driver([&] { return ++steps > 0; });
+  bell.set_driver(Doorbell::Drivers::program, [&] { return ++steps > 0; });
   start_worker("test", [&] { bell.wait([] { return false; }, std::chrono::milliseconds(1)); }).join();
   EXPECT_EQ(steps.load(), 0);
-  bell.set_driver(nullptr);
+  bell.set_driver(Doorbell::Drivers::none);
   EXPECT_FALSE(bell.wait([] { return false; }, std::chrono::milliseconds(1)));
   EXPECT_EQ(steps.load(), 0);
 }

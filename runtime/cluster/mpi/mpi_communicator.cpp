@@ -241,7 +241,7 @@ class Impl final : public MpiCommunicator {
       int done = 0;
       check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "gather");
       if (done != 0) return;
-      base::Doorbell::drive();  // others may wait for what this process has still to send
+      base::Doorbell::drive_all();  // others may wait for what this process has still to send
       constexpr int kYields = 1000;
       if (round < kYields) {
         std::this_thread::yield();

@@ -59,6 +59,13 @@ void watch_finalize() {
   MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
 }
 
+// Then a rank that waits inside MPI, in a call of the program, must give its core to another. Else it must not: giving it
+// up between two looks makes every look late when anything else runs on the node.
+bool more_ranks_than_cores() {
+  const char* ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  return ranks != nullptr && std::atoi(ranks) > ::sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 void finish(int status, void*) {
   if (!usable()) return;
   if (!state().given_up.load()) {
@@ -104,8 +111,7 @@ void require() {
   }
   if (!flag(&MPI_Initialized)) {
     int level = MPI_THREAD_SINGLE;
-    // Waiting inside MPI burns a core; ranks whose threads share cores would wait for each other's time slices.
-    ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    if (more_ranks_than_cores()) ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
     ::on_exit(&finish, nullptr);
   }

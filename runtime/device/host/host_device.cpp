@@ -130,6 +130,7 @@ class HostDevice final : public Device {
       operation->call.closure.reset();
       ring_.pop();
       timeline_.complete(value);
+      timeline_.bell().pass();
     }
   }
 
