@@ -44,7 +44,7 @@ wrong 'kernel fails' 2 "kernel 'unlucky' failed .* no luck"
 wrong throws 2 "the last rank gives up"
 wrong vanishes 2 ''  # the launcher ends the others: what they tell is not certain to come through
 
-if [ $open_mpi = 1 ]; then
+if [ $open_mpi = 1 ] && [ $sanitized = 0 ]; then  # the other transports are MPI's matter, and slow
   for transport in '--mca btl tcp,self' '--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any'; do
     read -ra chosen <<< "--oversubscribe $transport"
     mpi_options=("${chosen[@]}")
