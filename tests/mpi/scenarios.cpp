@@ -250,6 +250,11 @@ const std::map<std::string, std::function<void(Program&)>>& scenarios() {
            if (!p.last()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
          }
        }},
+      {"gone at the end",
+       [](Program& p) {
+         p.step("step");
+         if (p.last()) std::atexit([] { ::raise(SIGKILL); });
+       }},
       {"finalizes",
        [](Program& p) {
          for (int i = 0; i < 20; ++i) p.step("step");
