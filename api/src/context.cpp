@@ -130,16 +130,18 @@ Context Context::over_mpi(const void* communicator, std::size_t bytes, const Opt
   if (comm == MPI_COMM_NULL)
     throw Error(ErrorCode::invalid_argument,
                 "Context::on(MPI_COMM_NULL): this process is no rank of that communicator");
+  int process = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &process);
+  api::name_trace_of_rank(process);
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
   if (ranks == 1) return self(options);  // whatever threads MPI allows
   cluster::mpi::require();
-  auto connected = cluster::mpi::make_mpi(comm, {.stall = detail::configure(options, 1, 1).stall});
+  auto connected = cluster::mpi::make_mpi(
+      comm, {.stall = detail::configure(options, 1, 1).stall, .farewell = api::wants_to_merge_traces()});
+  if (auto farewell = connected->take_farewell()) api::merge_traces_at_the_end(std::move(farewell));
   detail::RankConfig config = detail::configure(options, 1, connected->core_sharers());
   config.context_id = connected->id();
-  int process = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &process);
-  api::name_trace_of_rank(process);
   detail::warn_about_cores(config);
   auto state = make_state(config, std::move(connected));
   state->finalizing =

@@ -27,13 +27,11 @@
 #include "cluster/communicator.hpp"
 #include "cluster/stall_watch.hpp"
 #include "execute/instances.hpp"
+#include "execute/packet.hpp"
 #include "trace/recorder.hpp"
 #include "trace/stats.hpp"
 
 namespace nuna::execute {
-
-/// Packed bytes of one message. Recycled.
-using Packet = std::vector<std::byte>;
 
 class Wire {
  public:
@@ -70,7 +68,7 @@ class Wire {
     Wire* wire_;
   };
 
-  /// An unused packet of this size.
+  /// An unused packet of this size, recycled, with any contents.
   std::unique_ptr<Packet> packet(Index bytes);
   void recycle(std::unique_ptr<Packet> packet);
 

@@ -11,7 +11,7 @@
 namespace nuna::trace {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x4e554e4154524331;  // "NUNATRC1"; read backwards by another byte order
+constexpr std::uint64_t kMagic = 0x4e554e4154524332;  // "NUNATRC2"; read backwards by another byte order
 constexpr std::int64_t kMaxTime = std::int64_t{1}
                                   << 61;  // 73 years: sums of three such times do not overflow
 constexpr std::size_t kEventBytes = 5 * 8 + 2 * 4 + 2;
@@ -42,7 +42,7 @@ void put(std::vector<std::byte>& out, const Event& event) {
 }
 
 std::size_t size_of(const EventSet& set) {
-  std::size_t bytes = 3 * 8;
+  std::size_t bytes = 4 * 8;
   for (const TrackEvents& track : set.tracks) {
     bytes += 64 + track.name.size() + track.events.size() * kEventBytes;
     for (const std::string& text : track.texts) bytes += 8 + text.size();
@@ -177,6 +177,10 @@ std::uint64_t flow_id(std::uint64_t context, base::RankId from, base::RankId to,
   return id == kNoFlow ? 1 : id;
 }
 
+void align(EventSet& set, const EventSet& reference, std::int64_t ahead_ns) {
+  set.start_unix_ns = reference.start_unix_ns + (set.start_steady_ns - ahead_ns - reference.start_steady_ns);
+}
+
 EventSet merge(std::vector<EventSet> sets) {
   EventSet all;
   if (sets.empty()) return all;
@@ -200,6 +204,7 @@ std::vector<std::byte> serialise(const EventSet& set) {
   out.reserve(size_of(set));
   put(out, kMagic);
   put(out, set.start_unix_ns);
+  put(out, set.start_steady_ns);
   put(out, static_cast<std::uint64_t>(set.tracks.size()));
   for (const TrackEvents& track : set.tracks) {
     put(out, track.rank.value);
@@ -219,7 +224,10 @@ EventSet deserialise(std::span<const std::byte> bytes) {
   if (in.get<std::uint64_t>() != kMagic) damaged("it does not start as one");
   EventSet set;
   set.start_unix_ns = in.get<std::int64_t>();
-  if (set.start_unix_ns < 0 || set.start_unix_ns > 2 * kMaxTime) damaged("its start");
+  set.start_steady_ns = in.get<std::int64_t>();
+  for (const std::int64_t start : {set.start_unix_ns, set.start_steady_ns}) {
+    if (start < 0 || start > 2 * kMaxTime) damaged("its start");
+  }
   for (std::size_t left = in.count(1); left > 0; --left) set.tracks.push_back(read_track(in));
   if (!in.empty()) damaged("more follows its end");
   return set;

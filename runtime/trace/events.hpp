@@ -58,9 +58,8 @@ struct TrackEvents {
 };
 
 struct EventSet {
-  /// Time zero, in nanoseconds since the Unix epoch. Whoever knows the ranks' clocks better than their nodes
-  /// do may correct it before merging.
-  std::int64_t start_unix_ns = 0;
+  std::int64_t start_unix_ns = 0;    ///< time zero, in nanoseconds since the Unix epoch
+  std::int64_t start_steady_ns = 0;  ///< the same moment on the steady clock of the node
   std::vector<TrackEvents> tracks{};
   friend bool operator==(const EventSet&, const EventSet&) = default;
 };
@@ -70,8 +69,12 @@ struct EventSet {
 std::uint64_t flow_id(std::uint64_t context, base::RankId from, base::RankId to, std::uint64_t sequence,
                       std::uint32_t message);
 
+/// Corrects the start of `set` by what is known of the steady clocks: its node's is `ahead_ns` before that of
+/// `reference`. To be merged, then, with `reference`.
+void align(EventSet& set, const EventSet& reference, std::int64_t ahead_ns);
+
 /// One set of all tracks, in the order given. Time zero is the earliest start; the others' events move
-/// accordingly, so between nodes times are as good as the nodes' clocks.
+/// accordingly, so between nodes times are as good as the nodes' clocks, unless they were aligned.
 EventSet merge(std::vector<EventSet> sets);
 
 /// A set as bytes, for a rank of the same build (byte order and layout are not converted).

@@ -160,7 +160,9 @@ EventSet Recorder::collect() const {
     const base::MutexLock lock(mutex_);
     for (const auto& track : tracks_) tracks.push_back(track.get());
   }
-  EventSet set{.start_unix_ns = start_unix_ns_};
+  EventSet set{.start_unix_ns = start_unix_ns_,
+               .start_steady_ns =
+                   std::chrono::duration_cast<std::chrono::nanoseconds>(start_.time_since_epoch()).count()};
   for (const detail::Track* track : tracks) {
     TrackEvents events = track->collect();
     if (!events.events.empty() || events.dropped > 0) set.tracks.push_back(std::move(events));

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -166,6 +167,29 @@ void pieces(Program&) {
     throw std::logic_error("the gathered pieces are wrong");
 }
 
+// One message of 2.2 GiB, from rank 0, where one thread writes all of it: more bytes than an int counts.
+struct Numbers {
+  NUNA_KERNEL void operator()(Thread, View<std::uint64_t, 1> x) const {
+    for (Index i = 0; i < x.extent(0); ++i) x(i) = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15U;
+  }
+};
+void huge(Program& p) {
+  constexpr Index kNumbers = 295'279'001;
+  Buffer<std::uint64_t, 1> x(p.context, {kNumbers});
+  p.context.launch("numbers", {1}, block(1), Numbers{}, nuna::write(x, nuna::whole()));
+  p.context.wait();
+  p.context.sum(1);  // the other rank waits for the kernel here
+  const auto start = std::chrono::steady_clock::now();
+  const auto view = x.host_at(1, nuna::Box{{0, kNumbers}});
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  if (p.context.rank() != 1) return;
+  std::printf("%lld bytes in %.2f s\n", static_cast<long long>(kNumbers * 8), seconds.count());
+  for (Index i = 0; i < kNumbers; ++i) {
+    if (view(i) != static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15U)
+      throw std::logic_error("number " + std::to_string(i) + " is wrong");
+  }
+}
+
 const std::map<std::string, std::function<void(Program&)>>& scenarios() {
   static const std::map<std::string, std::function<void(Program&)>> all{
       {"right",
@@ -175,6 +199,7 @@ const std::map<std::string, std::function<void(Program&)>>& scenarios() {
       {"traffic", users_traffic},
       {"halves", sub_communicators},
       {"pieces", pieces},
+      {"huge", huge},
       // the five cases of agreement
       {"skipped",
        [](Program& p) {
@@ -249,6 +274,11 @@ const std::map<std::string, std::function<void(Program&)>>& scenarios() {
            p.step("step");
            if (!p.last()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
          }
+       }},
+      {"gone at the end",
+       [](Program& p) {
+         p.step("step");
+         if (p.last()) std::atexit([] { ::raise(SIGKILL); });
        }},
       {"finalizes",
        [](Program& p) {

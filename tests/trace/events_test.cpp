@@ -26,7 +26,7 @@ EventSet two_tracks() {
   wire.texts = {"", "halo"};
   wire.events = {
       {.begin_ns = 1, .end_ns = 2, .amount = 64, .flow = 99, .name = 1, .category = Category::send}};
-  return {.start_unix_ns = 1000, .tracks = {device, wire}};
+  return {.start_unix_ns = 1000, .start_steady_ns = 100, .tracks = {device, wire}};
 }
 
 void expect_damaged(std::span<const std::byte> bytes) {
@@ -80,6 +80,9 @@ TEST(Events, WithNamesOrTimesOutOfRangeAreRefused) {
   set = two_tracks();
   set.start_unix_ns = -1;
   expect_damaged(serialise(set));
+  set = two_tracks();
+  set.start_steady_ns = -1;
+  expect_damaged(serialise(set));
 }
 
 TEST(Events, DamagedAnywhereAreRefusedOrHarmless) {
@@ -110,6 +113,18 @@ TEST(Merge, MovesLaterStartsToTheEarliestClock) {
   EXPECT_EQ(all.tracks[0].events[0].begin_ns, 510);
   EXPECT_EQ(all.tracks[0].events[0].end_ns, 520);
   EXPECT_EQ(all.tracks[2], early.tracks[0]);
+}
+
+TEST(Merge, OfAlignedSetsTrustsTheSteadyClocksAndNotTheCalendar) {
+  const EventSet reference = two_tracks();
+  EventSet other = two_tracks();
+  other.start_unix_ns += 1'000'000;  // a wrong calendar
+  other.start_steady_ns += 7'000'300;
+  align(other, reference, 7'000'000);
+  const EventSet all = merge({reference, other});
+  EXPECT_EQ(all.start_unix_ns, reference.start_unix_ns);
+  EXPECT_EQ(all.tracks[0].events[0].begin_ns, 10);
+  EXPECT_EQ(all.tracks[2].events[0].begin_ns, 310);
 }
 
 TEST(FlowIds, AgreeOnBothEndsAndDifferBetweenMessages) {

@@ -40,15 +40,12 @@ class Impl final : public MpiCommunicator {
   Impl(MPI_Comm comm, const MpiConfig& config) : config_(config), journal_(std::make_shared<Journal>()) {
     MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &size_);
-    introduce(comm);
-    Envelope creation;
-    creation.call = "the creation of a Context";
-    for (MPI_Comm* copy : {&messages_, &collectives_}) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      check(MPI_Comm_idup(comm, copy, &request), "duplicate a communicator");
-      wait(request, creation);
-      MPI_Comm_set_errhandler(*copy, MPI_ERRORS_RETURN);
-    }
+    const std::vector<Introduction> all = introduce(comm);
+    messages_ = copy_of(comm);
+    collectives_ = copy_of(comm);
+    const bool farewell = std::any_of(all.begin(), all.end(), [](const auto& i) { return i.farewell; });
+    if (farewell && is_world(comm))
+      farewell_ = std::make_unique<Farewell>(copy_of(comm), addresses_of(all), id_);
     int* most = nullptr;
     int found = 0;
     MPI_Comm_get_attr(messages_, MPI_TAG_UB, static_cast<void*>(&most), &found);
@@ -76,6 +73,7 @@ class Impl final : public MpiCommunicator {
   int core_sharers() const override { return core_sharers_; }
   std::uint64_t id() const override { return id_; }
   Driver driver() const override { return driver_; }
+  std::unique_ptr<Farewell> take_farewell() override { return std::move(farewell_); }
   bool polled() const override { return true; }
   void set_bell(base::Doorbell*) override {}  // MPI rings none
 
@@ -174,32 +172,56 @@ class Impl final : public MpiCommunicator {
     Address address;
     std::uint64_t id = 0;  // rank 0's counts
     cpu_set_t cores{};
+    bool farewell = false;
   };
 
-  void introduce(MPI_Comm comm) {
+  static Envelope creation() {
+    Envelope envelope;
+    envelope.call = "the creation of a Context";
+    return envelope;
+  }
+  static std::vector<Address> addresses_of(const std::vector<Introduction>& all) {
+    std::vector<Address> addresses;
+    for (const Introduction& each : all) addresses.push_back(each.address);
+    return addresses;
+  }
+  static bool is_world(MPI_Comm comm) {
+    int result = MPI_UNEQUAL;
+    MPI_Comm_compare(comm, MPI_COMM_WORLD, &result);
+    return result == MPI_IDENT || result == MPI_CONGRUENT;
+  }
+
+  MPI_Comm copy_of(MPI_Comm comm) {
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Comm_idup(comm, &copy, &request), "duplicate a communicator");
+    wait(request, creation());
+    MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+    return copy;
+  }
+
+  std::vector<Introduction> introduce(MPI_Comm comm) {
     Responder& responder = Responder::of_process();
     Introduction mine;
     mine.address = responder.address();
     mine.id = mine.address.token ^ (next_id().fetch_add(1) * 0x9e3779b97f4a7c15U);
     ::sched_getaffinity(0, sizeof mine.cores, &mine.cores);
+    mine.farewell = config_.farewell;
     std::vector<Introduction> all(static_cast<std::size_t>(size_));
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm, &request),
           "introduce the ranks");
-    Envelope creation;
-    creation.call = "the creation of a Context";
-    wait(request, creation);
+    wait(request, creation());
     id_ = all.front().id;
-    std::vector<Address> addresses;
     core_sharers_ = 0;
     for (const Introduction& other : all) {
-      addresses.push_back(other.address);
       cpu_set_t common;
       CPU_AND(&common, &mine.cores, &other.cores);
       if (other.address.host == mine.address.host && CPU_COUNT(&common) > 0) ++core_sharers_;
     }
     responder.answer_for(id_, journal_);
-    peers_ = std::make_unique<Peers>(std::move(addresses), id_);
+    peers_ = std::make_unique<Peers>(addresses_of(all), id_);
+    return all;
   }
 
   int tag_of(const Envelope& envelope) const {
@@ -363,6 +385,7 @@ class Impl final : public MpiCommunicator {
   std::uint64_t id_ = 0;
   std::shared_ptr<Journal> journal_;
   std::unique_ptr<Peers> peers_;
+  std::unique_ptr<Farewell> farewell_;
   std::vector<Unconfirmed> unconfirmed_;
 };
 

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "cluster/communicator.hpp"
+#include "cluster/mpi/farewell.hpp"
 #include "cluster/stall_watch.hpp"
 
 namespace nuna::cluster::mpi {
@@ -22,6 +23,7 @@ namespace nuna::cluster::mpi {
 struct MpiConfig {
   std::chrono::nanoseconds stall = kDefaultStall;
   std::size_t piece_bytes = std::size_t{1} << 30;  ///< of large messages
+  bool farewell = false;                           ///< this rank wants one: see take_farewell()
 };
 
 /// Collective over `comm`, which stays the caller's.
@@ -31,6 +33,8 @@ class MpiCommunicator : public Communicator {
   virtual int core_sharers() const = 0;
   /// The same on every rank, different for every communicator of a process.
   virtual std::uint64_t id() const = 0;
+  /// Not null, on every rank, when a rank asked for one and the ranks are those of MPI_COMM_WORLD. Once.
+  virtual std::unique_ptr<Farewell> take_farewell() = 0;
 };
 std::unique_ptr<MpiCommunicator> make_mpi(MPI_Comm comm, const MpiConfig& config = {});
 

@@ -21,6 +21,7 @@ struct State {
   std::map<int, std::function<void()>> drains NUNA_GUARDED_BY(mutex);
   int next NUNA_GUARDED_BY(mutex) = 1;
   bool watched NUNA_GUARDED_BY(mutex) = false;
+  std::function<void(bool)> last NUNA_GUARDED_BY(mutex);
   std::atomic<bool> given_up{false};
 };
 
@@ -35,8 +36,16 @@ bool flag(int (*question)(int*)) {
   return answer != 0;
 }
 
-// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while everything still works.
-int on_finalize(MPI_Comm, int, void*, void*) {
+void say_farewell(bool together) {
+  std::function<void(bool)> last;
+  {
+    const base::MutexLock lock(state().mutex);
+    last = std::exchange(state().last, {});
+  }
+  if (last) last(together);
+}
+
+void drain_all() {
   std::map<int, std::function<void()>> drains;
   {
     const base::MutexLock lock(state().mutex);
@@ -48,6 +57,12 @@ int on_finalize(MPI_Comm, int, void*, void*) {
                   "): what they have started is completed first; end them before");
   }
   for (const auto& [number, drain] : drains) drain();
+}
+
+// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while everything still works.
+int on_finalize(MPI_Comm, int, void*, void*) {
+  drain_all();
+  say_farewell(true);
   return MPI_SUCCESS;
 }
 
@@ -68,10 +83,15 @@ bool more_ranks_than_cores() {
 
 void finish(int status, void*) {
   if (!usable()) return;
-  if (!state().given_up.load()) {
+  if (!given_up()) {
+    drain_all();
+    say_farewell(true);  // before MPI_Finalize, which would wait for a rank that it finds lost
+  }
+  if (!given_up()) {
     MPI_Finalize();
     return;
   }
+  say_farewell(false);
   // Others may still be writing their reports; a launcher that sees a process end like this ends them soon.
   std::fflush(nullptr);
   ::_exit(status == 0 ? EXIT_FAILURE : status);
@@ -133,6 +153,11 @@ Driver driver() {
 
 void give_up() { state().given_up.store(true); }
 bool given_up() { return state().given_up.load(); }
+
+void at_the_end(std::function<void(bool together)> last) {
+  const base::MutexLock lock(state().mutex);
+  state().last = std::move(last);
+}
 
 int before_finalize(std::function<void()> drain) {
   const base::MutexLock lock(state().mutex);

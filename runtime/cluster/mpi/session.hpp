@@ -33,6 +33,9 @@ bool usable();
 void give_up();
 bool given_up();
 
+/// Calls `last` once: when MPI ends, after everything was drained; or when the process ends without MPI_Finalize, with false.
+void at_the_end(std::function<void(bool together)> last);
+
 /// Calls `drain` when somebody finalises MPI while the returned number is not forgotten yet.
 int before_finalize(std::function<void()> drain);
 void forget(int number);
