@@ -30,6 +30,9 @@ namespace nuna::perf {
 
 enum class Better { less, more };
 
+/// The aim of a row that is there for information: it is always met.
+inline constexpr double kNoAim = 0;
+
 /// What a row is about: its name, the unit of its samples, which direction is better, and the ratio it aims
 /// at.
 struct Row {
