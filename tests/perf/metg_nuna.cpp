@@ -30,11 +30,11 @@ struct Task {
 }  // namespace
 
 int main() {
-  const perf::Ranks ranks(2);
   nuna::Options options;
   options.devices = 1;
   options.threads_per_device = 1;
   nuna::Context context = nuna::Context::world(0, nullptr, options);
+  const perf::Ranks ranks(2);
   nuna::Buffer<Output, 1> now(context, {context.ranks()});
   nuna::Buffer<Output, 1> next(context, {context.ranks()});
   context.launch("first", now.extents(), nuna::block(1), First{}, nuna::write(now));

@@ -64,16 +64,17 @@ double unhidden_percent(perf::WaveOnNuna& wave) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  nuna::Options options;
+  options.devices = 1;
+  options.threads_per_device = 1;
+  nuna::Context context = nuna::Context::world(0, nullptr, options);
   const perf::Ranks ranks(2);
   const perf::Report report(argc, argv);
   // Nobody's arrays lie in the first pages of a process: see stencil.cpp.
   const std::vector<char> first_pages(std::size_t{3} << 29, 1);
   perf::keep(first_pages.data());
   const perf::Model model;
-  nuna::Options options;
-  options.devices = 1;
-  options.threads_per_device = 1;
-  perf::WaveOnNuna ours(nuna::Context::world(0, nullptr, options), model);
+  perf::WaveOnNuna ours(std::move(context), model);
   ByHand peer(model, ranks.rank());
   for (int step = 0; step < 4; ++step) {
     ours.advance();

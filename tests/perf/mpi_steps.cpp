@@ -219,12 +219,12 @@ void measure(const perf::Report& report, Context& context, int rank) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const perf::Ranks ranks(2);
-  const perf::Report report(argc, argv);
   nuna::Options options;
   options.devices = 1;
   options.threads_per_device = 1;
   Context context = Context::world(0, nullptr, options);
+  const perf::Ranks ranks(2);
+  const perf::Report report(argc, argv);
   measure(report, context, ranks.rank());
   return 0;
 }

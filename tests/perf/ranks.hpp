@@ -4,12 +4,14 @@
 // A sample of such a row starts on all ranks together, and its figure is the slowest rank's, known to all: so every rank
 // takes the same path, however a sweep depends on what was measured.
 //
-// Threads: one. A program makes one Ranks before anything else, and ends its Contexts before it.
+// Threads: one. A program of Nuna's makes its Context first: then Nuna has initialised MPI, with its own settings, as in
+// any program. Otherwise Ranks initialises it, and finalises it.
 
 #include <mpi.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <utility>
 
 #include "perf/measure.hpp"
@@ -19,15 +21,20 @@ namespace nuna::perf {
 class Ranks {
  public:
   explicit Ranks(int expected) {
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    finalizes_ = initialized == 0;
     int level = MPI_THREAD_SINGLE;
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
+    if (finalizes_) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
     int ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     if (ranks != expected) fail("it needs mpirun -n " + std::to_string(expected));
     if (rank_ != 0 && std::freopen("/dev/null", "w", stdout) == nullptr) fail("there is no /dev/null");
   }
-  ~Ranks() { MPI_Finalize(); }
+  ~Ranks() {
+    if (finalizes_) MPI_Finalize();
+  }
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
 
@@ -55,6 +62,7 @@ class Ranks {
     MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, operation, MPI_COMM_WORLD);
     return result;
   }
+  bool finalizes_ = false;
   int rank_ = 0;
 };
 
