@@ -37,6 +37,9 @@ class ByHand {
     });
     loop_.turn();
   }
+  void choose_way() {
+    half_.choose(perf::Ranks::slowest([this] { return milliseconds_of_step(); }));
+  }
   nuna::Interval own() const { return {half_.first() + half_.own().begin, half_.first() + half_.own().end}; }
   const float* field() const { return loop_.now() + half_.own().begin * perf::kPlane; }
 
@@ -82,6 +85,7 @@ int main(int argc, char** argv) {
   }
   if (!ours.equals(peer.own(), peer.field()))
     perf::Ranks::fail("the stencil computes something else by hand");
+  peer.choose_way();
   report.row({"stencil 320^3, 2 ranks x 1 device / hand-written MPI", "ms", perf::Better::less, 0.97},
              perf::Ranks::slowest([&] { return ours.milliseconds_of_step(); }),
              perf::Ranks::slowest([&] { return peer.milliseconds_of_step(); }));
