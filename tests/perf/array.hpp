@@ -26,7 +26,7 @@ class Array {
   Array& operator=(const Array&) = delete;
   ~Array() { ::munmap(block_, size_); }
   T* get() const { return first_; }
-  friend void swap(Array& a, Array& b) { std::swap(a.first_, b.first_); }  // both live equally long
+  friend void swap(Array& a, Array& b) noexcept { std::swap(a.first_, b.first_); }  // both live equally long
 
  private:
   static constexpr std::size_t kPage = 4096;

@@ -52,8 +52,8 @@ inline double metg_us(const std::function<double(int, std::int64_t)>& seconds) {
   constexpr std::int64_t kLongest = 1 << 22;  // about 50 ms
   constexpr double kSample = 0.05;            // seconds, about
   const auto step_us = [&](std::int64_t iterations, int steps) {
-    std::vector<double> taken;
-    for (int i = 0; i < 3; ++i) taken.push_back(1e6 * seconds(steps, iterations) / steps);
+    std::vector<double> taken(3);
+    for (double& us : taken) us = 1e6 * seconds(steps, iterations) / steps;
     return quartiles(taken).median;
   };
   double us = step_us(kLongest, 3);

@@ -1,5 +1,10 @@
 // Prints StarPU's METG in microseconds, as metg.hpp defines it: tasks by starpu_mpi_task_insert, as Task Bench's program over
 // StarPU inserts them, each on the rank that owns its point.
+//
+// The settings are the best of those tried with two ranks on two cores that had other work: one worker, the eager scheduler,
+// StarPU's own binding (several times slower without), its usual polling (longer pauses, or yielding inside MPI, helped
+// nothing; with STARPU_MPI_DRIVER_CALL_FREQUENCY set the program did not end). Its worker and its MPI thread share their
+// rank's core and both spin.
 
 #include <starpu_mpi.h>
 

@@ -74,7 +74,7 @@ struct FivePoints {
     for (Index y = rows.begin; y < rows.end; ++y) {
       const float* const p = in + y * row;
       float* const q = out + y * row;
-#pragma GCC ivdep
+      NUNA_INDEPENDENT_ITERATIONS
       for (Index x = 1; x < row - 1; ++x) {
         q[x] = 0.25F * ((p[x - row] + p[x + row]) + (p[x - 1] + p[x + 1]));
       }
