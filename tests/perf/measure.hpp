@@ -30,6 +30,9 @@ namespace nuna::perf {
 
 enum class Better { less, more };
 
+/// The aim of a row that is there to know, and of which no verdict is told.
+inline constexpr double kNoAim = 0;
+
 /// What a row is about: its name, the unit of its samples, which direction is better, and the ratio it aims
 /// at.
 struct Row {
@@ -129,7 +132,10 @@ inline std::string table_line(const Figure& f) {
   char text[512];
   std::snprintf(text, sizeof text, "%-52s %10.4g %10.4g %-8s %7.3f [%7.3f,%7.3f] %7.3f [%7.3f,%7.3f]  %s",
                 f.row.name.c_str(), f.ours, f.peer, f.row.unit.c_str(), f.ratio.median, f.ratio.lower,
-                f.ratio.upper, f.row.aim, f.self.lower, f.self.upper, f.met ? "met" : "NOT MET");
+                f.ratio.upper, f.row.aim, f.self.lower, f.self.upper,
+                f.row.aim == kNoAim ? "-"
+                : f.met             ? "met"
+                                    : "NOT MET");
   return text;
 }
 
