@@ -12,11 +12,19 @@ void Doorbell::ring() {
   condition_.notify_all();
 }
 
-Doorbell::Sleeper::Sleeper(Doorbell& bell) : bell_(bell) {
-  bell_.sleepers_.fetch_add(1, std::memory_order_seq_cst);
+void Doorbell::wake() {
+  rings_.fetch_add(1, std::memory_order_seq_cst);
+  const MutexLock lock(mutex_);
+  condition_.notify_all();
+}
+
+Doorbell::Sleeper::Sleeper(Doorbell& bell, bool rings) : bell_(bell), rings_(rings) {
+  if (rings_) bell_.sleepers_.fetch_add(1, std::memory_order_seq_cst);
   seen_ = bell_.rings_.load(std::memory_order_seq_cst);
 }
-Doorbell::Sleeper::~Sleeper() { bell_.sleepers_.fetch_sub(1, std::memory_order_seq_cst); }
+Doorbell::Sleeper::~Sleeper() {
+  if (rings_) bell_.sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+}
 
 void Doorbell::Sleeper::sleep(std::chrono::nanoseconds at_most) const {
   const auto slice = std::min<std::chrono::nanoseconds>(at_most, std::chrono::seconds(1));
@@ -88,9 +96,22 @@ void Doorbell::pause() {
 #endif
 }
 
+// Who sleeps has announced what it wants, looked, and remembers how often the bell had rung before; so either it has seen
+// this value, or its wish is seen here.
 void Timeline::complete(std::uint64_t value) {
-  completed_.store(value, std::memory_order_release);
-  bell_.ring();
+  completed_.store(value, std::memory_order_seq_cst);
+  if (wanted_.load(std::memory_order_seq_cst) > value) {
+    bell_.ring();
+    return;
+  }
+  wanted_.store(kNothing, std::memory_order_seq_cst);  // those who want more say so again
+  bell_.wake();
+}
+
+void Timeline::want(std::uint64_t value) {
+  std::uint64_t least = wanted_.load(std::memory_order_seq_cst);
+  while (value < least && !wanted_.compare_exchange_weak(least, value, std::memory_order_seq_cst)) {
+  }
 }
 
 void Timeline::fail(std::uint64_t value, std::exception_ptr failure) {

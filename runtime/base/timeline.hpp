@@ -37,8 +37,8 @@ class Doorbell {
   /// Who calls the driver.
   enum class Drivers : std::uint8_t {
     none,
-    program,   ///< threads of the program that wait at this bell or at another of this kind
-    everybody  ///< whoever waits at this bell
+    program,  ///< threads of the program that wait at this bell or at another of this kind
+    workers  ///< worker threads that wait at this bell: a lane needs what the driver moves, the program a lane
   };
   /// `driver` moves things along without waiting, and says whether something happened; it is called by one thread at a
   /// time. With Drivers::none that ends: when this returns, the former driver is not called any more.
@@ -48,9 +48,9 @@ class Doorbell {
   bool drive();
   /// Calls all drivers of Drivers::program.
   static bool drive_all();
-  /// Drives as a lane between two operations: as anybody, or not at all.
+  /// What a worker thread calls between two operations: it may drive.
   void pass() {
-    if (who_.load(std::memory_order_acquire) == Drivers::everybody) drive();
+    if (who_.load(std::memory_order_acquire) == Drivers::workers) drive();
   }
 
   /// How a thread that must look again and again waits between two looks: it yields its core for a while, later it
@@ -69,9 +69,7 @@ class Doorbell {
   /// Returns once `done()` holds (true) or `at_most` has passed (false). `done` is called without a lock, often. Drives.
   template <class Done>
   bool wait(Done done, std::chrono::nanoseconds at_most = std::chrono::nanoseconds::max()) {
-    const Drivers who = who_.load(std::memory_order_acquire);
-    if (who == Drivers::none || (who == Drivers::program && on_worker_thread()))
-      return wait_asleep(std::move(done), at_most);
+    if (!drives_here()) return wait_asleep(std::move(done), at_most);
     if (done()) return true;
     const auto start = std::chrono::steady_clock::now();
     Pace pace;
@@ -89,27 +87,41 @@ class Doorbell {
   /// The same without driving.
   template <class Done>
   bool wait_asleep(Done done, std::chrono::nanoseconds at_most = std::chrono::nanoseconds::max()) {
-    if (done()) return true;
     const auto start = std::chrono::steady_clock::now();
-    auto elapsed = std::chrono::nanoseconds(0);
-    while (elapsed < spin_) {
-      for (int i = 0; i < 16; ++i) pause();
-      if (done()) return true;
-      elapsed = std::chrono::steady_clock::now() - start;
-    }
+    if (wait_spinning(done)) return true;
     for (;;) {
       const Sleeper sleeper(*this);  // announced before the test, so a ring after the test is seen
       if (done()) return true;
-      elapsed = std::chrono::steady_clock::now() - start;
+      const auto elapsed = std::chrono::steady_clock::now() - start;
       if (elapsed >= at_most) return false;
       sleeper.sleep(at_most - elapsed);
     }
   }
 
+  /// The same as wait(), for a condition that becomes true only after somebody called wake(): rings do not disturb its
+  /// sleep. `announce` is called before each test that a sleep may follow.
+  template <class Done, class Announce>
+  void wait_for_wake(Done done, Announce announce) {
+    if (drives_here()) {
+      wait(std::move(done));
+      return;
+    }
+    if (wait_spinning(done)) return;
+    for (;;) {
+      const Sleeper sleeper(*this, false);
+      announce();
+      if (done()) return;
+      sleeper.sleep(std::chrono::nanoseconds::max());
+    }
+  }
+  /// A ring that also wakes those.
+  void wake();
+
  private:
   class Sleeper {
    public:
-    explicit Sleeper(Doorbell& bell);
+    /// `rings`: whether every ring ends the sleep, or only wake().
+    explicit Sleeper(Doorbell& bell, bool rings = true);
     ~Sleeper();
     Sleeper(const Sleeper&) = delete;
     Sleeper& operator=(const Sleeper&) = delete;
@@ -117,8 +129,23 @@ class Doorbell {
 
    private:
     Doorbell& bell_;
+    bool rings_;
     std::uint64_t seen_;
   };
+  bool drives_here() const {
+    const Drivers who = who_.load(std::memory_order_acquire);
+    return who != Drivers::none && (who == Drivers::workers) == on_worker_thread();
+  }
+  template <class Done>
+  bool wait_spinning(Done& done) const {
+    if (done()) return true;
+    const auto start = std::chrono::steady_clock::now();
+    while (spin_.count() > 0 && std::chrono::steady_clock::now() - start < spin_) {
+      for (int i = 0; i < 16; ++i) pause();
+      if (done()) return true;
+    }
+    return false;
+  }
   static void pause();
 
   std::chrono::nanoseconds spin_;
@@ -140,9 +167,10 @@ class Timeline {
   bool reached(std::uint64_t value) const { return completed_.load(std::memory_order_acquire) >= value; }
   std::uint64_t completed() const { return completed_.load(std::memory_order_acquire); }
 
-  /// Sleeps until `value` is reached.
+  /// Sleeps until `value` is reached; what completes before does not wake it.
   void wait(std::uint64_t value) {
-    bell_.wait([&] { return reached(value); });
+    bell_.wait_for_wake([&] { return completed_.load(std::memory_order_seq_cst) >= value; },
+                        [&] { want(value); });
   }
   Doorbell& bell() { return bell_; }
 
@@ -154,8 +182,12 @@ class Timeline {
   std::exception_ptr failure(std::uint64_t value) const NUNA_EXCLUDES(mutex_);
 
  private:
+  static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
+  void want(std::uint64_t value);
+
   Doorbell& bell_;
   std::atomic<std::uint64_t> completed_{0};
+  std::atomic<std::uint64_t> wanted_{kNothing};  // the smallest value that a sleeper waits for
   std::atomic<bool> any_failed_{false};
   mutable Mutex mutex_;
   std::vector<std::pair<std::uint64_t, std::exception_ptr>> failures_ NUNA_GUARDED_BY(mutex_);

@@ -162,9 +162,11 @@ void Live::receive(const Instruction& step, const Call& call, Flight& flight) {
   flight.packets.push_back(std::move(packet));
 }
 
-// Waits for the oldest flights until `keep` are left. Half at a time, so that the caller is woken seldom.
+// Waits for the oldest flights until `keep` are left. Half at a time, the youngest of them first, so that the caller is
+// woken seldom.
 void Live::retire(std::size_t keep) {
   const Wire::Waiting waiting(wire_);
+  if (flights_.size() > keep) flights_[flights_.size() - keep - 1].completion.wait();
   while (flights_.size() > keep) {
     Flight& oldest = flights_.front();
     oldest.completion.wait();

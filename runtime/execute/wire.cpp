@@ -43,7 +43,7 @@ Wire::Wire(const Config& config, cluster::Communicator& communicator, base::Door
   using Drivers = base::Doorbell::Drivers;
   const bool own_thread = communicator_.driver() == cluster::Driver::any_thread;
   if (communicator_.polled())
-    bell_.set_driver(own_thread ? Drivers::everybody : Drivers::program, [this] { return drive(); });
+    bell_.set_driver(own_thread ? Drivers::workers : Drivers::program, [this] { return drive(); });
   if (own_thread) thread_ = base::start_worker("wire", [this] { communicator_.polled() ? poll() : loop(); });
 }
 
@@ -357,11 +357,11 @@ void Wire::loop() {
   }
 }
 
-// The same where messages must be polled. Who waits for one polls as well, and lanes do after each operation; so this
-// thread is for the time in which all of them compute, and must not take much of it.
+// The same where messages must be polled. Lanes poll while they wait and after each operation; so this thread is for the
+// time in which all of them compute, and must not take much of it.
 void Wire::poll() {
   constexpr std::chrono::microseconds kShortest{50};
-  constexpr std::chrono::microseconds kLongest{1600};
+  constexpr std::chrono::microseconds kLongest{800};
   auto pause = kShortest;
   while (!stop_.load() || !idle()) {
     if (bell_.drive()) {

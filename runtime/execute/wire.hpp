@@ -3,8 +3,8 @@
 //
 // Sends start and complete in order of submission, so do receives complete; the two directions do not wait for each other.
 // A thread of its own does it, and sleeps on the rank's doorbell when nothing can happen. Over a communicator that must be
-// polled, the lanes and the program poll as well while they wait (base::Doorbell's driver): who needs a message sees it
-// first, and the wire's thread serves while all of them compute. Over a communicator that only threads of the program may
+// polled, the lanes poll as well while they wait (base::Doorbell's driver): who needs a message sees it first, and the
+// wire's thread serves while all of them compute. Over a communicator that only threads of the program may
 // use there is no such thread: messages move while the program submits or waits.
 //
 // Threads: submissions from one thread at a time. Failures: a send whose source failed carries the failure to the

@@ -44,7 +44,7 @@ TEST(Doorbell, TheConditionIsTestedOnceMoreBeforeGivingUp) {
 TEST(Doorbell, WhoWaitsDrivesWhatMovesOnlyWhenDriven) {
   Doorbell bell;
   int steps = 0;
-  bell.set_driver(Doorbell::Drivers::everybody, [&] { return ++steps < 300; });
+  bell.set_driver(Doorbell::Drivers::program, [&] { return ++steps < 300; });
   EXPECT_TRUE(bell.wait([&] { return steps == 520; })) << "also while nothing happens";
   EXPECT_FALSE(bell.wait([] { return false; }, std::chrono::milliseconds(1)));
 }
@@ -56,6 +56,16 @@ TEST(Doorbell, WhoWaitsDrivesTheOtherBellsToo) {
   bell.set_driver(Doorbell::Drivers::program, [] { return false; });
   other.set_driver(Doorbell::Drivers::program, [&] { return std::exchange(moved, true); });
   EXPECT_TRUE(bell.wait([&] { return moved; }));
+}
+
+TEST(Doorbell, WorkersDriveWhereTheProgramNeedNot) {
+  Doorbell bell;
+  std::atomic<int> steps{0};
+  bell.set_driver(Doorbell::Drivers::workers, [&] { return ++steps > 0; });
+  EXPECT_FALSE(bell.wait([] { return false; }, std::chrono::milliseconds(1)));
+  bell.pass();
+  EXPECT_EQ(steps.load(), 1);
+  start_worker("test", [&] { bell.wait([&] { return steps.load() > 10; }); }).join();
 }
 
 TEST(Doorbell, WorkersAndFormerDriversAreLeftAlone) {
