@@ -33,6 +33,7 @@ struct Properties {
   int threads = 1;                  ///< that run a kernel at once
   std::size_t memory_bytes = 0;     ///< that instances may use
   bool shares_host_memory = false;  ///< its memory is the host place: no copies between the two
+  bool host_accessible = false;     ///< the CPU, and so the network, may read and write its memory in place
 };
 
 /// A strided region: counts[0] x counts[1] x counts[2] runs of run_bytes contiguous bytes.
@@ -41,6 +42,17 @@ struct Region {
   std::array<Index, 3> counts{1, 1, 1};
   std::array<Index, 3> stride_bytes{};
   Index run_bytes = 0;
+
+  Index bytes() const { return counts[0] * counts[1] * counts[2] * run_bytes; }
+  /// Whether it is one run of bytes.
+  bool contiguous() const {
+    Index inner = run_bytes;
+    for (std::size_t a = 3; a-- > 0;) {
+      if (counts[a] > 1 && stride_bytes[a] != inner) return false;
+      inner *= counts[a];
+    }
+    return true;
+  }
 };
 
 /// A box of threads of one kernel with its arguments' instances on this device.

@@ -22,6 +22,19 @@ device::Region packed(std::byte* first, Index bytes) {
   return r;
 }
 
+// Where the bytes of a message lie, if it is one run of bytes that the network can reach, and worth it: an instance is
+// busy as long as the message is on its way, and packing costs little for small ones.
+std::span<std::byte> in_place(const Places& places, const Call& call,
+                              const absl::InlinedVector<PlacedBox, 4>& boxes) {
+  constexpr Index kFewest = Index{128} << 10;
+  if (boxes.size() != 1 || boxes.front().box.bytes() < kFewest) return {};
+  const PlacedBox& only = boxes.front();
+  if (!places.at(only.place).properties().host_accessible) return {};
+  const device::Region region = buffer_of(call, only).region(only.place, only.box);
+  if (!region.contiguous()) return {};
+  return {region.first, static_cast<std::size_t>(region.bytes())};
+}
+
 Index bytes_of(const absl::InlinedVector<PlacedBox, 4>& boxes) {
   Index sum = 0;
   for (const PlacedBox& b : boxes) sum += b.box.bytes();
@@ -54,8 +67,9 @@ void Live::prepare(const plan::PlacePlan& plan, const Call& call) {
   for (const Instruction& step : plan.instructions) {
     for (const PlacedBox& placed : step.reads) make_usable(placed);
     for (const PlacedBox& placed : step.writes) make_usable(placed);
-    if (step.kind == Kind::send) prepared_.push_back(wire_->packet(bytes_of(step.reads)));
-    if (step.kind == Kind::receive) prepared_.push_back(wire_->packet(bytes_of(step.writes)));
+    if (step.kind != Kind::send && step.kind != Kind::receive) continue;
+    const auto& boxes = step.kind == Kind::send ? step.reads : step.writes;
+    if (in_place(places_, call, boxes).empty()) prepared_.push_back(wire_->packet(bytes_of(boxes)));
   }
   std::reverse(prepared_.begin(), prepared_.end());
 }
@@ -124,6 +138,17 @@ Ticket Live::copy(const Instruction& step, const Call& call, const Tickets& afte
 }
 
 void Live::send(const Instruction& step, const Call& call, Flight& flight) {
+  cluster::Envelope envelope = call.envelope;
+  envelope.message = step.message;
+  if (const auto bytes = in_place(places_, call, step.reads); !bytes.empty()) {
+    const PlacedBox& r = step.reads.front();
+    Tickets after;
+    buffer_of(call, r).before_read(r.place, r.box, after);
+    const Ticket sent = wire_->send(step.peer, std::move(envelope), bytes, after);
+    buffer_of(call, r).note_read(r.place, r.box, sent);
+    flight.completion.tickets.push_back(sent);
+    return;
+  }
   auto packet = next_packet();
   std::byte* next = packet->data();
   Tickets packing;
@@ -137,16 +162,23 @@ void Live::send(const Instruction& step, const Call& call, Flight& flight) {
     packing.push_back(ticket);
     next += r.box.bytes();
   }
-  cluster::Envelope envelope = call.envelope;
-  envelope.message = step.message;
   flight.completion.tickets.push_back(
       wire_->send(step.peer, std::move(envelope), std::move(packet), packing));
 }
 
 void Live::receive(const Instruction& step, const Call& call, Flight& flight) {
-  auto packet = next_packet();
   cluster::Envelope expected = call.envelope;
   expected.message = step.message;
+  if (const auto bytes = in_place(places_, call, step.writes); !bytes.empty()) {
+    const PlacedBox& w = step.writes.front();
+    Tickets after;
+    buffer_of(call, w).before_write(w.place, w.box, after);
+    const Ticket arrived = wire_->receive(step.peer, expected, bytes, after);
+    buffer_of(call, w).note_write(w.place, w.box, arrived);
+    flight.completion.tickets.push_back(arrived);
+    return;
+  }
+  auto packet = next_packet();
   const Ticket arrived = wire_->receive(step.peer, expected, *packet);
   const std::byte* next = packet->data();
   for (const PlacedBox& w : step.writes) {

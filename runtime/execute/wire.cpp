@@ -110,29 +110,36 @@ void Wire::recycle(std::unique_ptr<Packet> packet) {
   idle_.push_back(std::move(packet));
 }
 
-Ticket Wire::send(RankId to, cluster::Envelope envelope, std::unique_ptr<Packet> packet,
-                  const Tickets& after) {
+Ticket Wire::submit(Outgoing out) {
   const std::uint64_t value = ++last_send_;
+  out.value = value;
   {
     const MutexLock lock(mutex_);
-    outgoing_.push_back({to, std::move(envelope), std::move(packet), after, value, nullptr, nullptr});
+    outgoing_.push_back(std::move(out));
   }
   wake();
   return {&sent_, value};
 }
 
-Ticket Wire::receive(RankId from, const cluster::Envelope& expected, Packet& packet) {
+Ticket Wire::send(RankId to, cluster::Envelope envelope, std::unique_ptr<Packet> packet,
+                  const Tickets& after) {
+  const std::span<const std::byte> bytes = *packet;
+  return submit({to, std::move(envelope), bytes, std::move(packet), after, 0, nullptr, nullptr});
+}
+
+Ticket Wire::send(RankId to, cluster::Envelope envelope, std::span<const std::byte> bytes,
+                  const Tickets& after) {
+  return submit({to, std::move(envelope), bytes, nullptr, after, 0, nullptr, nullptr});
+}
+
+Ticket Wire::receive(RankId from, const cluster::Envelope& expected, std::span<std::byte> into,
+                     const Tickets& after) {
   Incoming in;
   in.from = from;
   in.expected = expected;
-  in.bytes = static_cast<Index>(packet.size());
+  in.into = into;
+  in.after = after;
   in.value = ++last_receive_;
-  if (recorder_ != nullptr) in.begin_ns = recorder_->now_ns();
-  try {
-    in.receive = communicator_.receive(from, expected, packet);
-  } catch (...) {
-    in.refused = std::current_exception();
-  }
   {
     const MutexLock lock(mutex_);
     incoming_.push_back(std::move(in));
@@ -146,9 +153,9 @@ Wire::Outgoing* Wire::outgoing(std::size_t index) {
   const MutexLock lock(mutex_);
   return index < outgoing_.size() ? &outgoing_[index] : nullptr;
 }
-Wire::Incoming* Wire::first_incoming() {
+Wire::Incoming* Wire::incoming(std::size_t index) {
   const MutexLock lock(mutex_);
-  return incoming_.empty() ? nullptr : &incoming_.front();
+  return index < incoming_.size() ? &incoming_[index] : nullptr;
 }
 
 namespace {
@@ -180,12 +187,12 @@ bool Wire::start_send() {
   if (out->failure) set_failure(out->envelope, out->failure);
   try {
     const trace::Span span(recorder_, send_track_, out->envelope.call, trace::Category::send,
-                           {.bytes = static_cast<std::int64_t>(out->packet->size()),
+                           {.bytes = static_cast<std::int64_t>(out->bytes.size()),
                             .sequence = out->envelope.sequence,
                             .flow = trace::flow_id(config_.context_id, communicator_.rank(), out->to,
                                                    out->envelope.sequence, out->envelope.message)});
-    out->sending = communicator_.send(out->to, out->envelope, *out->packet);
-    stats_.moved(trace::Route::send, static_cast<std::int64_t>(out->packet->size()));
+    out->sending = communicator_.send(out->to, out->envelope, out->bytes);
+    stats_.moved(trace::Route::send, static_cast<std::int64_t>(out->bytes.size()));
   } catch (...) {
     if (!out->failure) out->failure = std::current_exception();
   }
@@ -236,9 +243,26 @@ void Wire::compare(const Incoming& in, RankId me) {
   }
 }
 
+// Receives are posted in the order of submission, which is the order in which their peers send.
+bool Wire::post_receive() {
+  Incoming* in = incoming(posted_);
+  if (in == nullptr || !all_done(in->after)) return false;
+  if (recorder_ != nullptr) in->begin_ns = recorder_->now_ns();
+  if (!in->refused) {
+    try {
+      in->receive = communicator_.receive(in->from, in->expected, in->into);
+    } catch (...) {
+      in->refused = std::current_exception();
+    }
+  }
+  ++posted_;
+  return true;
+}
+
 // Whether the receive is over, well or not.
 bool Wire::arrived(Incoming& in) const {
   if (in.refused) return true;
+  if (in.receive == nullptr) return false;
   try {
     return in.receive->test();
   } catch (...) {
@@ -248,7 +272,7 @@ bool Wire::arrived(Incoming& in) const {
 }
 
 bool Wire::step_receive() {
-  Incoming* in = first_incoming();
+  Incoming* in = incoming(0);
   if (in == nullptr || !arrived(*in)) return false;
   std::exception_ptr failure = in->refused;
   if (!failure) {
@@ -258,11 +282,11 @@ bool Wire::step_receive() {
       failure = std::current_exception();
     }
   }
-  if (!failure) stats_.moved(trace::Route::receive, in->bytes);
+  if (!failure) stats_.moved(trace::Route::receive, static_cast<std::int64_t>(in->into.size()));
   if (recorder_ != nullptr) {
     recorder_->span(receive_track_, in->expected.call, trace::Category::receive, in->begin_ns,
                     recorder_->now_ns(),
-                    {.bytes = in->bytes,
+                    {.bytes = static_cast<std::int64_t>(in->into.size()),
                      .sequence = in->expected.sequence,
                      .flow = trace::flow_id(config_.context_id, in->from, communicator_.rank(),
                                             in->expected.sequence, in->expected.message)});
@@ -273,6 +297,8 @@ bool Wire::step_receive() {
     const MutexLock lock(mutex_);
     incoming_.pop_front();
   }
+  if (posted_ > 0) --posted_;
+  if (Incoming* next = recorder_ != nullptr ? incoming(0) : nullptr) next->begin_ns = recorder_->now_ns();
   if (failure) received_.fail(value, std::move(failure));
   received_.complete(value);
   return true;
@@ -284,7 +310,7 @@ void Wire::look_at_peer() {
   if (now - looked_ < kLifeSign) return;
   looked_ = now;
   if (started_ > 0) look_at_receiver(*outgoing(0));
-  Incoming* in = first_incoming();
+  Incoming* in = incoming(0);
   if (in == nullptr || in->refused) return;
   if (const auto difference = communicator_.difference_with(in->from, in->expected)) {
     in->refused = std::make_exception_ptr(Error(ErrorCode::diverged, *difference));
@@ -330,10 +356,11 @@ void Wire::show_life() {
 }
 
 bool Wire::step() {
+  const bool posted = post_receive();
   const bool started = start_send();
   const bool sent = complete_send();
   const bool received = step_receive();
-  return started || sent || received;
+  return posted || started || sent || received;
 }
 
 // Sleeps until something may have happened.
@@ -343,7 +370,9 @@ void Wire::sleep() {
         const Outgoing* next = started_ < kMostOnTheirWay ? outgoing(started_) : nullptr;
         if (next != nullptr && all_done(next->after)) return true;
         if (started_ > 0 && sent(*outgoing(0))) return true;
-        Incoming* in = first_incoming();
+        const Incoming* unposted = incoming(posted_);
+        if (unposted != nullptr && all_done(unposted->after)) return true;
+        Incoming* in = incoming(0);
         if (in != nullptr) return arrived(*in);
         return stop_.load() && outgoing(0) == nullptr;
       },
@@ -360,8 +389,8 @@ void Wire::loop() {
 // The same where messages must be polled. Lanes poll while they wait and after each operation; so this thread is for the
 // time in which all of them compute, and must not take much of it.
 void Wire::poll() {
-  constexpr std::chrono::microseconds kShortest{50};
-  constexpr std::chrono::microseconds kLongest{800};
+  constexpr std::chrono::microseconds kShortest{200};
+  constexpr std::chrono::microseconds kLongest{5000};
   auto pause = kShortest;
   while (!stop_.load() || !idle()) {
     if (bell_.drive()) {

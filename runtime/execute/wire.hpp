@@ -18,6 +18,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -48,8 +49,12 @@ class Wire {
   /// Sends the packet once `after` (its packing) is done.
   base::Ticket send(base::RankId to, cluster::Envelope envelope, std::unique_ptr<Packet> packet,
                     const Tickets& after);
-  /// Receives into the packet, which must live until the ticket and its users are done.
-  base::Ticket receive(base::RankId from, const cluster::Envelope& expected, Packet& packet);
+  /// The same from where the bytes lie. They must stay, unchanged, until the ticket is done.
+  base::Ticket send(base::RankId to, cluster::Envelope envelope, std::span<const std::byte> bytes,
+                    const Tickets& after);
+  /// Receives once `after` (the former users of the memory) is done. The memory must stay until the ticket is done.
+  base::Ticket receive(base::RankId from, const cluster::Envelope& expected, std::span<std::byte> into,
+                       const Tickets& after = {});
 
   /// While one is alive, the rank waits for its own devices or messages, which is no silence: the wire's thread publishes
   /// its status now and then, so that peers in a collective do not take a long kernel for a stall.
@@ -76,7 +81,8 @@ class Wire {
   struct Outgoing {
     base::RankId to;
     cluster::Envelope envelope;
-    std::unique_ptr<Packet> packet;
+    std::span<const std::byte> bytes;
+    std::unique_ptr<Packet> packet;  // of the bytes, if they were packed
     Tickets after;
     std::uint64_t value = 0;
     std::unique_ptr<cluster::Sending> sending;  // started
@@ -85,9 +91,10 @@ class Wire {
   struct Incoming {
     base::RankId from;
     cluster::Envelope expected;
-    std::unique_ptr<cluster::Receive> receive;
-    std::exception_ptr refused;  // posting it failed already
-    Index bytes = 0;
+    std::span<std::byte> into;
+    Tickets after;
+    std::unique_ptr<cluster::Receive> receive;  // posted
+    std::exception_ptr refused;                 // posting it failed already, or nothing will come
     std::uint64_t value = 0;
     std::int64_t begin_ns = 0;
     std::optional<cluster::StallWatch> watch;  // once somebody wonders
@@ -98,9 +105,11 @@ class Wire {
   bool drive();
   bool may_drive() const;
   bool step();
-  bool idle() NUNA_EXCLUDES(mutex_) { return outgoing(0) == nullptr && first_incoming() == nullptr; }
+  bool idle() NUNA_EXCLUDES(mutex_) { return outgoing(0) == nullptr && incoming(0) == nullptr; }
   void wake();
+  bool post_receive();
   bool start_send();
+  base::Ticket submit(Outgoing out);
   bool complete_send();
   static bool sent(Outgoing& out);
   bool step_receive();
@@ -111,7 +120,7 @@ class Wire {
   void show_life();
   static void compare(const Incoming& in, base::RankId me);
   Outgoing* outgoing(std::size_t index) NUNA_EXCLUDES(mutex_);
-  Incoming* first_incoming() NUNA_EXCLUDES(mutex_);
+  Incoming* incoming(std::size_t index) NUNA_EXCLUDES(mutex_);
 
   cluster::Communicator& communicator_;
   base::Doorbell& bell_;
@@ -134,6 +143,7 @@ class Wire {
   std::atomic<int> waiting_{0};
   base::Doorbell submitted_{std::chrono::nanoseconds(0)};  // where the thread sleeps that polls
   std::size_t started_ = 0;  // how many of outgoing_ are on their way; of who calls step()
+  std::size_t posted_ = 0;   // how many of incoming_ are, in the order of submission; the same
   std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point looked_ = shown_;
   const std::thread::id creator_ = std::this_thread::get_id();

@@ -447,6 +447,7 @@ void perform(const Script& script) {
     }
     context.wait();
   });
+  ::unsetenv("NUNA_OVERLAP");
 }
 
 }  // namespace nuna::property

@@ -46,7 +46,7 @@ std::chrono::nanoseconds spin_time(const HostDeviceConfig& config) {
 class HostDevice final : public Device {
  public:
   explicit HostDevice(const HostDeviceConfig& config)
-      : properties_{config.name, config.threads, config.memory_bytes, config.shares_host_memory},
+      : properties_{config.name, config.threads, config.memory_bytes, config.shares_host_memory, true},
         base_(config.base),
         range_bytes_(static_cast<Index>(config.range_bytes)),
         memory_(config.name, config.base, config.range_bytes, config.memory_bytes,
