@@ -66,7 +66,8 @@ struct Status {
   std::uint64_t sequence = 0;
   std::uint64_t hash = 0;
   std::string last_call;
-  bool left = false;  ///< its Context is gone
+  bool left = false;        ///< its Context is gone
+  std::uint64_t signs = 0;  ///< that it has shown of its life: calls, and waiting; as known by now
 };
 
 class Communicator {
@@ -92,7 +93,7 @@ class Communicator {
   /// Publishes this rank's status and reads a peer's (as last known). Neither throws.
   virtual void publish(const Status& status) = 0;
   virtual Status status_of(base::RankId rank) const = 0;
-  /// Tells peers that wait in a collective that this rank lives and waits, too.
+  /// A sign of life: this rank waits, too.
   virtual void show_life() {}
   /// Why no message for call `expected` will ever come from `from`, as far as is known by now. For who waits; asked now
   /// and then, it may find out more the next time. Does not throw.

@@ -53,7 +53,9 @@ std::optional<std::string> Members::difference(base::RankId mine, base::RankId t
 Status Members::status_of(base::RankId rank) const {
   const Seat& s = seat(rank);
   const base::MutexLock lock(s.status_mutex);
-  return s.status;
+  Status status = s.status;
+  status.signs = signs(rank);
+  return status;
 }
 
 void Members::set_bell(base::RankId rank, base::Doorbell* bell) {

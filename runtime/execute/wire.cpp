@@ -319,7 +319,7 @@ void Wire::look_at_peer() {
   }
   const cluster::Status theirs = communicator_.status_of(in->from);
   const bool comes = theirs.sequence >= in->expected.sequence;
-  const std::uint64_t signs = comes ? ~std::uint64_t{0} : theirs.sequence;
+  const std::uint64_t signs = comes ? ~std::uint64_t{0} : theirs.signs;
   if (!in->watch) in->watch.emplace(config_.stall, now, signs);
   if (comes) return;  // it made the call: the bytes are being computed
   const auto verdict = in->watch->judge(now, signs);

@@ -52,6 +52,13 @@ struct FailsOnOneRank {
   }
 };
 
+struct SlowOnOneRank {
+  NUNA_KERNEL void operator()(Thread t, View<int, 1> x) const {
+    x(t.global(0)) = 1;
+    if (t.global(0) == kSize - 1) std::this_thread::sleep_for(std::chrono::seconds(6));
+  }
+};
+
 struct Program {
   explicit Program(Context& c) : context(c), a(c, {kSize}), b(c, {kSize}) {
     context.launch("set", {kSize}, block(1), SetIndex{}, nuna::write(a));
@@ -267,6 +274,13 @@ const std::map<std::string, std::function<void(Program&)>>& scenarios() {
              std::fprintf(stderr, "scenario: %s\n", e.what());
            }
          }).join();
+       }},
+      {"long kernel",  // on one rank, which waits for it, while the others wait for that rank
+       [](Program& p) {
+         p.context.launch("slow", {kSize}, block(1), SlowOnOneRank{}, nuna::write(p.b));
+         if (p.last()) p.context.wait();
+         p.context.sum(1);
+         p.step("after");
        }},
       {"uneven",  // all ranks but the last come late
        [](Program& p) {

@@ -93,9 +93,10 @@ void append(std::vector<char>& out, const T& value) {
   out.insert(out.end(), first, first + sizeof value);
 }
 
-std::vector<char> serialised(const History& history, bool left) {
+std::vector<char> serialised(const History& history, const Status& status) {
   std::vector<char> out;
-  append(out, static_cast<std::uint32_t>(left ? 1 : 0));
+  append(out, static_cast<std::uint32_t>(status.left ? 1 : 0));
+  append(out, status.signs);
   append(out, static_cast<std::uint32_t>(history.calls().size()));
   for (const Called& c : history.calls()) {
     append(out, c.sequence);
@@ -116,8 +117,8 @@ std::optional<Answer> parsed(const std::vector<char>& bytes) {
   };
   std::uint32_t left = 0;
   std::uint32_t count = 0;
-  if (!take(left) || !take(count)) return std::nullopt;
   Answer answer;
+  if (!take(left) || !take(answer.signs) || !take(count)) return std::nullopt;
   answer.left = left != 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     Called c;
@@ -224,7 +225,7 @@ void Responder::reply(int connection) const {
     }
   }
   std::vector<char> bytes;
-  if (journal != nullptr) bytes = serialised(journal->history(), journal->left());
+  if (journal != nullptr) bytes = serialised(journal->history(), journal->status());
   const auto size = static_cast<std::uint64_t>(bytes.size());
   if (write_all(connection, &size, sizeof size, until))
     write_all(connection, bytes.data(), bytes.size(), until);

@@ -34,7 +34,8 @@ struct Address {
 struct Answer {
   History history;
   bool left = false;
-  bool gone = false;  ///< the process does not exist any more; nothing else is known
+  std::uint64_t signs = 0;  ///< of life
+  bool gone = false;        ///< the process does not exist any more; nothing else is known
 };
 
 /// The thread of this process that answers. Started by the first call, lasts as long as the process.

@@ -15,6 +15,12 @@ class Journal {
     const base::MutexLock lock(mutex_);
     history_.note({status.sequence, status.hash, status.last_call});
     left_ = left_ || status.left;
+    ++signs_;
+  }
+  /// A sign of life without a call.
+  void sign() NUNA_EXCLUDES(mutex_) {
+    const base::MutexLock lock(mutex_);
+    ++signs_;
   }
   History history() const NUNA_EXCLUDES(mutex_) {
     const base::MutexLock lock(mutex_);
@@ -27,13 +33,15 @@ class Journal {
   Status status() const NUNA_EXCLUDES(mutex_) {
     const base::MutexLock lock(mutex_);
     const Called* last = history_.last();
-    return last == nullptr ? Status{0, 0, "", left_} : Status{last->sequence, last->hash, last->call, left_};
+    return last == nullptr ? Status{0, 0, "", left_, signs_}
+                           : Status{last->sequence, last->hash, last->call, left_, signs_};
   }
 
  private:
   mutable base::Mutex mutex_;
   History history_ NUNA_GUARDED_BY(mutex_);
   bool left_ NUNA_GUARDED_BY(mutex_) = false;
+  std::uint64_t signs_ NUNA_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace nuna::cluster::mpi

@@ -127,6 +127,7 @@ class Impl final : public MpiCommunicator {
   }
 
   void publish(const Status& status) override { journal_->publish(status); }
+  void show_life() override { journal_->sign(); }
   Status status_of(base::RankId rank) const override {
     return rank.value == rank_ ? journal_->status() : peers_->status_of(rank.value);
   }
@@ -220,7 +221,7 @@ class Impl final : public MpiCommunicator {
       if (other.address.host == mine.address.host && CPU_COUNT(&common) > 0) ++core_sharers_;
     }
     responder.answer_for(id_, journal_);
-    peers_ = std::make_unique<Peers>(addresses_of(all), id_);
+    peers_ = std::make_unique<Peers>(addresses_of(all), id_, config_.stall);
     return all;
   }
 
@@ -258,7 +259,7 @@ class Impl final : public MpiCommunicator {
   void wait(MPI_Request& request, const Envelope& envelope) {
     const auto start = Clock::now();
     auto looked = start;
-    bool told = false;
+    StallWatch watch(config_.stall, start, 0);
     for (int round = 0;; ++round) {
       int done = 0;
       check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "gather");
@@ -273,12 +274,14 @@ class Impl final : public MpiCommunicator {
       const auto now = Clock::now();
       if (now - looked < std::chrono::milliseconds(200)) continue;
       looked = now;
-      look(envelope, now - start, told);
+      show_life();
+      look(envelope, start, watch);
     }
   }
 
-  void look(const Envelope& envelope, std::chrono::nanoseconds waited, bool& told) {
+  void look(const Envelope& envelope, Clock::time_point start, StallWatch& watch) {
     std::string missing;
+    std::uint64_t signs = 0;
     std::size_t asked = 0;
     for (int step = 1; step < size_ && asked < kMostAsked; ++step, ++asked) {
       const base::RankId peer{(rank_ + step) % size_};
@@ -290,14 +293,19 @@ class Impl final : public MpiCommunicator {
         throw Error(ErrorCode::diverged, *difference);
       const Status theirs = status_of(peer);
       if (theirs.sequence >= envelope.sequence && envelope.sequence > 0) continue;
+      signs += theirs.signs;
       missing += (missing.empty() ? "" : ", ") + name_of(peer.value) +
                  " (last call: " + (theirs.last_call.empty() ? "none yet" : theirs.last_call) + ")";
     }
-    if (waited < config_.stall || missing.empty()) return;
-    const std::string text =
-        name_of(rank_) + " has waited " + waited_text(waited) + " in " + envelope.call + " for " + missing;
-    if (!std::exchange(told, true)) base::log(base::LogLevel::warn, "cluster", rank(), text);
-    if (waited < config_.stall * kPatience) return;
+    const auto now = Clock::now();
+    const auto verdict = watch.judge(now, signs);
+    if (missing.empty() || verdict == StallWatch::Verdict::fine) return;
+    const std::string text = name_of(rank_) + " has waited " + waited_text(now - start) + " in " +
+                             envelope.call + " for " + missing;
+    if (verdict == StallWatch::Verdict::slow) {
+      base::log(base::LogLevel::warn, "cluster", rank(), text);
+      return;
+    }
     give_up();
     throw Error(ErrorCode::stalled, text + ": let every rank make the same calls, or raise NUNA_STALL");
   }

@@ -1,5 +1,6 @@
 #include "cluster/mpi/peers.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/worker_thread.hpp"
@@ -9,14 +10,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A peer is first asked what it does after so long, and then this often.
-constexpr std::chrono::milliseconds kAskAfter{1000};
+// A peer is first asked what it does after so long at most, and then this often.
+constexpr std::chrono::nanoseconds kAskAfter = std::chrono::seconds(1);
 constexpr std::chrono::milliseconds kAskLimit{500};
 
 }  // namespace
 
-Peers::Peers(std::vector<Address> addresses, std::uint64_t context)
-    : addresses_(std::move(addresses)), context_(context), known_(addresses_.size()) {}
+Peers::Peers(std::vector<Address> addresses, std::uint64_t context, std::chrono::nanoseconds stall)
+    : addresses_(std::move(addresses)),
+      context_(context),
+      ask_after_(std::min(kAskAfter, stall / 2)),
+      known_(addresses_.size()) {}
 
 Peers::~Peers() {
   {
@@ -33,7 +37,7 @@ std::optional<Answer> Peers::answer_of(int rank) {
   const auto now = Clock::now();
   if (now - k.wondered > 2 * kAskAfter) k.since = now;  // nobody wondered lately: a new wait
   k.wondered = now;
-  if (now - k.since < kAskAfter || now - k.asked < kAskAfter || k.wanted) return k.answer;
+  if (now - k.since < ask_after_ || now - k.asked < ask_after_ || k.wanted) return k.answer;
   k.wanted = true;
   if (!thread_.joinable()) thread_ = base::start_worker("nuna-asks", [this] { work(); });
   wake_.notify_all();
@@ -45,8 +49,8 @@ Status Peers::status_of(int rank) const {
   const auto& answer = known_[static_cast<std::size_t>(rank)].answer;
   if (!answer) return {};
   const Called* last = answer->history.last();
-  return last == nullptr ? Status{0, 0, "", answer->left}
-                         : Status{last->sequence, last->hash, last->call, answer->left};
+  return last == nullptr ? Status{0, 0, "", answer->left, answer->signs}
+                         : Status{last->sequence, last->hash, last->call, answer->left, answer->signs};
 }
 
 void Peers::work() {

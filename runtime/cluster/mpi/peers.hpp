@@ -20,12 +20,14 @@ namespace nuna::cluster::mpi {
 
 class Peers {
  public:
-  Peers(std::vector<Address> addresses, std::uint64_t context);
+  /// `stall`: silence that somebody will speak of (NUNA_STALL).
+  Peers(std::vector<Address> addresses, std::uint64_t context, std::chrono::nanoseconds stall);
   ~Peers();
   Peers(const Peers&) = delete;
   Peers& operator=(const Peers&) = delete;
 
-  /// The latest answer; has the peer asked when somebody has been wondering for a second, and then once a second.
+  /// The latest answer; has the peer asked when somebody has been wondering for a second, and then once a second; more
+  /// often if a stall is shorter than two.
   std::optional<Answer> answer_of(int rank) NUNA_EXCLUDES(mutex_);
   /// From the latest answer, without wishing for another.
   Status status_of(int rank) const NUNA_EXCLUDES(mutex_);
@@ -46,6 +48,7 @@ class Peers {
 
   const std::vector<Address> addresses_;
   const std::uint64_t context_;
+  const std::chrono::nanoseconds ask_after_;
   mutable base::Mutex mutex_;
   std::condition_variable wake_;
   std::vector<Known> known_ NUNA_GUARDED_BY(mutex_);
