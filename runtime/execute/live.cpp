@@ -26,8 +26,7 @@ device::Region packed(std::byte* first, Index bytes) {
 // busy as long as the message is on its way, and packing costs little for small ones.
 std::span<std::byte> in_place(const Places& places, const Call& call,
                               const absl::InlinedVector<PlacedBox, 4>& boxes) {
-  constexpr Index kFewest = Index{128} << 10;
-  if (boxes.size() != 1 || boxes.front().box.bytes() < kFewest) return {};
+  if (boxes.size() != 1 || boxes.front().box.bytes() < plan::kInPlaceBytes) return {};
   const PlacedBox& only = boxes.front();
   if (!places.at(only.place).properties().host_accessible) return {};
   const device::Region region = buffer_of(call, only).region(only.place, only.box);

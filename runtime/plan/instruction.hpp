@@ -15,6 +15,9 @@
 
 namespace nuna::plan {
 
+/// From this size on a message that is one run of bytes in memory travels without being packed.
+inline constexpr Index kInPlaceBytes = Index{128} << 10;
+
 /// One message of a launch: the boxes of one argument's buffer that go from one rank to another, packed in this order
 /// on both sides (D5).
 struct Message {

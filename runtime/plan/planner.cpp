@@ -217,6 +217,28 @@ void unite(Message& message) {
 
 }  // namespace
 
+// Rows with gaps between them are one run of memory together with the gaps, whose bytes may travel as well if the sender
+// holds them: whatever the receiver has of them is as new, or stale.
+void Planner::fill_gaps(Message& message, RankId sender, const DirectoryState& state) const {
+  constexpr Index kMostShare = 8;  // one byte of a gap for so many others
+  if (message.items.size() != 1) return;
+  ByteBox& box = message.items.front().box;
+  int outermost = 0;
+  while (outermost < kMaxDims && box[outermost].size() == 1) ++outermost;
+  ByteBox run = box;
+  for (int a = outermost + 1; a <= base::kByteAxis; ++a) run[a] = state.shape().whole()[a];
+  const Index more = run.bytes() - box.bytes();
+  if (more == 0 || run.bytes() < config_.in_place_bytes || more > box.bytes() / kMostShare) return;
+  BoxList gaps{run};
+  base::subtract(gaps, box);
+  for (const ByteBox& gap : gaps) {
+    BoxList lacking{gap};
+    for (const ByteBox& held : state.held_by(sender, gap)) base::subtract(lacking, held);
+    if (!lacking.empty()) return;
+  }
+  box = run;
+}
+
 void Planner::plan_messages(int argument, const DirectoryState& state, const Distribution& reading,
                             RankPlan& plan) const {
   if (config_.team.ranks == 1) return;
@@ -233,7 +255,10 @@ void Planner::plan_messages(int argument, const DirectoryState& state, const Dis
     }
     message->items.push_back({piece.reader_part, piece.box});
   }
-  for (std::size_t m = first; m < plan.receives.size(); ++m) unite(plan.receives[m]);
+  for (std::size_t m = first; m < plan.receives.size(); ++m) {
+    unite(plan.receives[m]);
+    fill_gaps(plan.receives[m], plan.receives[m].peer, state);
+  }
   for (const RankId to : state.receivers_from(reading, config_.rank)) {
     pieces.clear();
     state.pieces_into(reading, to, config_.rank, pieces);
@@ -241,6 +266,7 @@ void Planner::plan_messages(int argument, const DirectoryState& state, const Dis
     Message message{to, argument, {}};
     for (const coherence::Piece& piece : pieces) message.items.push_back({piece.reader_part, piece.box});
     unite(message);
+    fill_gaps(message, config_.rank, state);
     plan.sends.push_back(std::move(message));
   }
 }

@@ -80,6 +80,8 @@ class Planner {
     base::RankId rank;
     bool fast_path = true;  ///< off: neighbours are found by looking at every part (for tests)
     std::size_t cache_boxes = kCacheBoxes;  ///< the caches hold about this many boxes, of 100 bytes
+    Index in_place_bytes =
+        kInPlaceBytes;  ///< messages from this size on are made one run if little is missing
   };
   explicit Planner(Config config);
 
@@ -127,6 +129,7 @@ class Planner {
                                           std::size_t argument, std::string_view what);
   void refuse_overlaps(const LaunchShape& launch, const std::vector<Argument>& arguments,
                        std::string_view what) const;
+  void fill_gaps(Message& message, base::RankId sender, const coherence::DirectoryState& state) const;
   void plan_messages(int argument, const coherence::DirectoryState& state,
                      const coherence::Distribution& reading, RankPlan& plan) const;
   ArgumentEffect effect_of(const ArgumentUse& use, const coherence::DirectoryState& state,

@@ -108,18 +108,21 @@ class Work {
   }
 
   // The bytes of `box` in the order of rows of the box itself: the receiver unpacks in that order, whatever places
-  // hold them here. Holdings that split the box along its outer axes keep that order; others are sent row by row.
+  // hold them here. Where no place has all of them, holdings that split the box along its outer axes keep that order;
+  // others are sent row by row.
   void append_sources(int argument, const ByteBox& box, Instruction& step) {
-    std::vector<Holding> held = state_of(argument).within(box);
+    const std::vector<Holding> held = state_of(argument).within(box);
     Index bytes = 0;
+    PlaceSet everywhere = held.empty() ? PlaceSet() : held.front().places;
     for (const Holding& h : held) {
       bytes += h.box.bytes();
-      if (h.box == box) {
-        step.reads.push_back({argument, h.places.first(), box});
-        return;
-      }
+      everywhere = everywhere.intersect(h.places);
     }
     base::check(bytes == box.bytes(), "a rank holds what the directory says it holds");
+    if (!everywhere.empty()) {
+      step.reads.push_back({argument, everywhere.first(), box});
+      return;
+    }
     split_in_order(argument, box, held, 0, step);
   }
 

@@ -23,6 +23,7 @@ class PlaceSet {
   constexpr bool empty() const { return bits_ == 0; }
   constexpr PlaceSet with(base::PlaceId p) const { return PlaceSet(bits_ | only(p).bits_); }
   constexpr PlaceSet without(base::PlaceId p) const { return PlaceSet(bits_ & ~only(p).bits_); }
+  constexpr PlaceSet intersect(PlaceSet o) const { return PlaceSet(bits_ & o.bits_); }
   /// The member with the smallest number; of a set that is not empty.
   constexpr base::PlaceId first() const { return {__builtin_ctzll(bits_)}; }
   constexpr std::uint64_t bits() const { return bits_; }

@@ -9,6 +9,7 @@
 namespace nuna::plan {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const base::Shape kSquare{{64, 64}, 4};
@@ -139,6 +140,38 @@ TEST(Planner, ATransposedReadIsOneMessageFromEachOtherRank) {
   const Planned& planned = p.plan(launch_of({reading(0, permuted(1, 0))}), states, "launch 'transpose'");
   EXPECT_EQ(planned.plan->receives.size(), 3U);
   for (const Message& m : planned.plan->receives) EXPECT_EQ(m.bytes(), 16 * 16 * 4);
+}
+
+// What rank 0 of 2 sends in the fifth step of a loop that swaps two squares and leaves their frames as `frame` wrote them.
+std::vector<base::ByteBox> sent_in_a_loop(const Domain& frame, Index in_place_bytes) {
+  Planner::Config config{{2, 1}, schedule::cut, {0}};
+  config.in_place_bytes = in_place_bytes;
+  Planner p(std::move(config));
+  States held{p.fresh(kSquare), p.fresh(kSquare)};
+  held = p.plan(launch_of({writing(0, one_to_one()), writing(1, one_to_one())}, frame), held, "launch").next;
+  const Domain interior = Domain(Box{{2, 62}, {2, 62}}).within({64, 64});
+  std::vector<base::ByteBox> sent;
+  for (int step = 0; step < 5; ++step) {
+    const LaunchShape launch =
+        launch_of({reading(step % 2, halo(2, 0)), writing(1 - step % 2, one_to_one())}, interior);
+    const Planned& planned = p.plan(launch, held, "launch");
+    held = planned.next;
+    sent.clear();
+    for (const Message& m : planned.plan->sends) {
+      for (const Message::Item& item : m.items) sent.push_back(item.box);
+    }
+  }
+  return sent;
+}
+
+TEST(Planner, LargeMessagesBecomeOneRunWhenTheSenderHoldsWhatLiesBetween) {
+  const base::ByteBox read{{Interval{30, 32}, Interval{2, 62}, Interval{0, 1}, Interval{0, 4}}};
+  base::ByteBox rows = read;
+  rows[1] = {0, 64};
+  EXPECT_THAT(sent_in_a_loop({64, 64}, 512), ElementsAre(rows));
+  EXPECT_THAT(sent_in_a_loop({64, 64}, 513), ElementsAre(read)) << "not large";
+  EXPECT_THAT(sent_in_a_loop(Domain({64, 64}).along(1), 512), ElementsAre(read))
+      << "the other rank wrote one end of the rows";
 }
 
 TEST(Planner, EmptyLaunchesHaveEqualSignaturesOnAllRanksAndOthersDiffer) {

@@ -81,8 +81,9 @@ PlannedCall random_call(Random& random, const std::vector<base::Shape>& buffers,
   }
 }
 
-PlanningRank::PlanningRank(access::Team team, int rank, const std::vector<base::Shape>& buffers, bool fast)
-    : planner_({team, schedule::cut, {rank}, fast}) {
+PlanningRank::PlanningRank(access::Team team, int rank, const std::vector<base::Shape>& buffers, bool fast,
+                           Index in_place_bytes)
+    : planner_({team, schedule::cut, {rank}, fast, plan::Planner::kCacheBoxes, in_place_bytes}) {
   for (const base::Shape& shape : buffers) states_.push_back(planner_.fresh(shape));
 }
 

@@ -31,7 +31,8 @@ PlannedCall random_call(Random& random, const std::vector<base::Shape>& buffers,
 /// One rank's planner and its directories.
 class PlanningRank {
  public:
-  PlanningRank(access::Team team, int rank, const std::vector<base::Shape>& buffers, bool fast);
+  PlanningRank(access::Team team, int rank, const std::vector<base::Shape>& buffers, bool fast,
+               Index in_place_bytes = plan::kInPlaceBytes);
 
   /// Plans and moves on to the successors. For host writes the plan is null.
   const plan::Planned* perform(const PlannedCall& call);

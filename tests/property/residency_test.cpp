@@ -19,7 +19,7 @@ using residency::PlaceSet;
 struct Rank {
   Rank(access::Team team, int number, const std::vector<base::Shape>& buffers,
        residency::Lowering::Config config)
-      : planner(team, number, buffers, true), lowering(std::move(config)) {
+      : planner(team, number, buffers, true, 1), lowering(std::move(config)) {
     for (std::size_t b = 0; b < buffers.size(); ++b) held.push_back(lowering.intern({}));
   }
   PlanningRank planner;
