@@ -24,6 +24,8 @@ right traffic 2
 [ $open_mpi = 0 ] || right traffic 3  # MPICH spins in the user's own calls: minutes on two cores
 right halves 4
 right pieces 2
+right framed 2
+right framed 3
 huge
 right finalizes 2
 told 'MPI_Finalize while' || failed "MPI_Finalize is not told of"
@@ -33,6 +35,7 @@ for threads in single funneled serialized; do
   right right 3 $threads
   right halves 4 $threads
   right 'uneven' 2 $threads
+  right framed 2 $threads
   wrong skipped 2 "rank 0 made launch 'left out'" $threads
 done
 right 'another thread' 2 funneled
@@ -59,6 +62,7 @@ if [ $open_mpi = 1 ] && [ $sanitized = 0 ]; then  # the other transports are MPI
       continue
     fi
     right right 2
+    right framed 3
     right traffic 2
     huge
     wrong skipped 2 "rank 0 made launch 'left out'"

@@ -180,6 +180,39 @@ struct Numbers {
     for (Index i = 0; i < x.extent(0); ++i) x(i) = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15U;
   }
 };
+// Halos that are sent and received in place: rows of 312 KiB with a frame that is not written.
+struct FramedStep {
+  NUNA_KERNEL void operator()(Thread t, View<const float, 2> in, View<float, 2> out) const {
+    const auto [i, j] = t.global<2>();
+    out(i, j) = 0.5F * in(i - 1, j) - 0.25F * in(i + 1, j + 8) + 0.125F * in(i, j - 8);
+  }
+};
+struct FramedStart {
+  NUNA_KERNEL void operator()(Thread t, View<float, 2> x, View<float, 2> y) const {
+    const auto [i, j] = t.global<2>();
+    x(i, j) = y(i, j) = static_cast<float>((i * 31 + j * 7) % 1009);
+  }
+};
+std::vector<float> framed(Context& context) {
+  constexpr Index kRows = 40;
+  constexpr Index kColumns = 80'000;
+  Buffer<float, 2> now(context, {kRows, kColumns});
+  Buffer<float, 2> next(context, {kRows, kColumns});
+  context.launch("start", {kRows, kColumns}, block(1, 1), FramedStart{}, nuna::write(now), nuna::write(next));
+  for (int step = 0; step < 40; ++step) {
+    context.launch("framed",
+                   nuna::Domain(nuna::Box{{1, kRows - 1}, {8, kColumns - 8}}).within({kRows, kColumns}),
+                   block(1, 1), FramedStep{}, nuna::read(now, nuna::halo(1, 8)), nuna::write(next));
+    swap(now, next);
+  }
+  const auto view = now.host(nuna::Access::read);
+  return {view.begin(), view.end()};
+}
+void framed_halos(Program& p) {
+  Context alone = Context::self();
+  if (framed(p.context) != framed(alone)) throw std::logic_error("the framed halos are wrong");
+}
+
 void huge(Program& p) {
   constexpr Index kNumbers = 295'279'001;
   Buffer<std::uint64_t, 1> x(p.context, {kNumbers});
@@ -206,6 +239,7 @@ const std::map<std::string, std::function<void(Program&)>>& scenarios() {
       {"traffic", users_traffic},
       {"halves", sub_communicators},
       {"pieces", pieces},
+      {"framed", framed_halos},
       {"huge", huge},
       // the five cases of agreement
       {"skipped",
