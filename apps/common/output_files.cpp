@@ -1,11 +1,16 @@
 #include "common/output_files.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "nuna/error.hpp"
@@ -21,20 +26,53 @@ namespace {
                                                        "': " + std::strerror(error_number) + remedy);
 }
 
+// The names of all temporary files of the process. Never destroyed: the thread that waits for signals uses it to the end.
+struct Unfinished {
+  std::mutex mutex;
+  std::vector<std::string> names;
+
+  static Unfinished& of_process() {
+    static auto& only = *new Unfinished;
+    return only;
+  }
+  void forget(const std::string& name) {
+    names.erase(std::remove(names.begin(), names.end(), name), names.end());
+  }
+};
+
+void remove_temporary(const std::string& name) {
+  Unfinished& unfinished = Unfinished::of_process();
+  const std::scoped_lock lock(unfinished.mutex);
+  ::unlink(name.c_str());
+  unfinished.forget(name);
+}
+
 struct Temporary {
   std::string name;
   std::FILE* file = nullptr;
 };
 
 Temporary create_beside(const std::string& path) {
-  Temporary t{path + ".part-" + std::to_string(::getpid()), nullptr};
-  const int descriptor = ::open(t.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  Unfinished& unfinished = Unfinished::of_process();
+  std::unique_lock lock(unfinished.mutex);
+  const std::string first = path + ".part-" + std::to_string(::getpid());
+  Temporary t{first, nullptr};
+  int descriptor = -1;
+  // A process of another node, or one that was killed, may have had the same number.
+  constexpr int kTries = 1000;
+  for (int n = 1; n <= kTries; ++n) {
+    descriptor = ::open(t.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EEXIST) break;
+    t.name = first + "-" + std::to_string(n);
+  }
   if (descriptor < 0) fail_for(path, "write", errno);
+  unfinished.names.push_back(t.name);
   t.file = ::fdopen(descriptor, "wb");
   if (t.file != nullptr) return t;
   const int error_number = errno;
   ::close(descriptor);
-  ::unlink(t.name.c_str());
+  lock.unlock();
+  remove_temporary(t.name);
   fail_for(path, "write", error_number);
 }
 
@@ -47,7 +85,7 @@ void FileWriter::write(const void* bytes, std::size_t count) {
 void FileWriter::fail(int error_number) const { fail_for(name_, "write", error_number); }
 
 OutputFiles::~OutputFiles() {
-  for (const Pending& p : pending_) ::unlink(p.temporary.c_str());
+  for (const Pending& p : pending_) remove_temporary(p.temporary);
 }
 
 void OutputFiles::add(const std::string& path, const std::function<void(FileWriter&)>& fill) {
@@ -60,7 +98,7 @@ void OutputFiles::add(const std::string& path, const std::function<void(FileWrit
     if (std::fflush(t.file) != 0 || ::fsync(::fileno(t.file)) != 0) writer.fail(errno);
   } catch (...) {
     std::fclose(t.file);
-    ::unlink(t.name.c_str());
+    remove_temporary(t.name);
     pending_.pop_back();
     throw;
   }
@@ -68,9 +106,12 @@ void OutputFiles::add(const std::string& path, const std::function<void(FileWrit
 }
 
 void OutputFiles::commit() {
+  Unfinished& unfinished = Unfinished::of_process();
+  const std::scoped_lock lock(unfinished.mutex);
   while (!pending_.empty()) {
     const Pending& p = pending_.front();
     if (std::rename(p.temporary.c_str(), p.path.c_str()) != 0) fail_for(p.path, "create", errno);
+    unfinished.forget(p.temporary);
     pending_.erase(pending_.begin());
   }
 }
@@ -80,7 +121,27 @@ void OutputFiles::require_writable(const std::string& path) {
   if (std::filesystem::is_directory(path, unknown)) fail_for(path, "create", EISDIR);
   const Temporary t = create_beside(path);
   std::fclose(t.file);
-  ::unlink(t.name.c_str());
+  remove_temporary(t.name);
+}
+
+void remove_unfinished_on_signals() {
+  sigset_t awaited;
+  sigemptyset(&awaited);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
+    struct sigaction now{};
+    if (::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) sigaddset(&awaited, number);
+  }
+  pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
+  std::thread([awaited] {
+    int number = 0;
+    while (sigwait(&awaited, &number) != 0) {
+    }
+    Unfinished& unfinished = Unfinished::of_process();
+    const std::scoped_lock lock(unfinished.mutex);
+    for (const std::string& name : unfinished.names) ::unlink(name.c_str());
+    pthread_sigmask(SIG_UNBLOCK, &awaited, nullptr);
+    ::raise(number);  // which ends the process, before anyone gets the lock
+  }).detach();
 }
 
 void finish_standard_output() {

@@ -27,7 +27,8 @@ class FileWriter {
 
 /// A set of files that appear together. add() writes a file beside its final place under a temporary name;
 /// commit() gives all of them their names, replacing older files; without commit() the destructor removes
-/// them.
+/// them. A process that is killed (SIGKILL) leaves the temporary files, PATH.part-PROCESS, and within the microseconds of
+/// commit() some files new and others not; each is whole.
 ///
 ///   OutputFiles files;
 ///   files.add("field.f32", [&](FileWriter& out) { out.write(field.data(), field.size() * sizeof(float)); });
@@ -56,6 +57,11 @@ class OutputFiles {
   };
   std::vector<Pending> pending_;
 };
+
+/// From now on SIGTERM, SIGINT and SIGHUP remove the temporary files before they end the process, and come before a commit()
+/// or after it. So mpirun ends a rank when another one has died. At a program's begin, before there are other threads;
+/// signals that are ignored or handled stay so.
+void remove_unfinished_on_signals();
 
 /// Throws nuna::Error(input_output) unless everything that was printed reached standard output. At a program's end.
 void finish_standard_output();

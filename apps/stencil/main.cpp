@@ -131,6 +131,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is a failed write, with a message, not a death
+  apps::remove_unfinished_on_signals();
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {

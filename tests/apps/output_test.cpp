@@ -116,6 +116,18 @@ TEST_F(OutputFiles, PassOnTheFailureOfWhoFillsThem) {
   EXPECT_EQ(files(), 0u);
 }
 
+TEST_F(OutputFiles, LeaveATemporaryOfAnotherProcessWithTheSameNumberAlone) {
+  const std::string others = in("a.part-" + std::to_string(::getpid()));
+  std::ofstream(others) << "theirs";
+  apps::OutputFiles::require_writable(in("a"));
+  apps::OutputFiles files_to_write;
+  files_to_write.add(in("a"), [](apps::FileWriter& out) { out.write("abc", 3); });
+  files_to_write.commit();
+  EXPECT_EQ(contents(in("a")), "abc");
+  EXPECT_EQ(contents(others), "theirs");
+  EXPECT_EQ(files(), 2u);
+}
+
 TEST_F(OutputFiles, NameAFolderThatIsNotThere) {
   EXPECT_THROW(apps::OutputFiles::require_writable(in("nowhere/a")), nuna::Error);
   apps::OutputFiles::require_writable(in("a"));

@@ -1,6 +1,8 @@
 #include "cluster/mpi/messages.hpp"
 
 #include <array>
+#include <chrono>
+#include <thread>
 
 #include "cluster/mpi/session.hpp"
 #include "nuna/error.hpp"
@@ -47,10 +49,19 @@ std::size_t Requests::received_bytes() const {
 }
 
 void Requests::cancel_receives() {
+  using Clock = std::chrono::steady_clock;
   for (MPI_Request& r : requests_) {
-    if (r == MPI_REQUEST_NULL) continue;
-    MPI_Cancel(&r);
-    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    if (r != MPI_REQUEST_NULL) MPI_Cancel(&r);
+  }
+  // A message that has begun cannot be cancelled, and does not end if its sender died on the way.
+  constexpr std::chrono::seconds kLongest{1};
+  const auto start = Clock::now();
+  for (MPI_Request& r : requests_) {
+    int done = r == MPI_REQUEST_NULL ? 1 : 0;
+    while (done == 0 && !(given_up() && Clock::now() - start > kLongest)) {
+      if (MPI_Test(&r, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+      if (done == 0) std::this_thread::yield();
+    }
   }
 }
 
