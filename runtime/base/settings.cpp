@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -115,8 +116,9 @@ std::int64_t Settings::integer(std::string_view name, std::int64_t fallback, std
   if (value == nullptr) return fallback;
   std::int64_t number = 0;
   const std::string_view word = trimmed(*value);
-  const char* end = word.data() + word.size();
-  const auto parsed = std::from_chars(word.data(), end, number);
+  const char* const first = std::to_address(word.begin());
+  const char* const end = first + word.size();
+  const auto parsed = std::from_chars(first, end, number);
   if (parsed.ec != std::errc() || parsed.ptr != end || number < least || number > most) {
     refuse(name, *value, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
   }
@@ -141,7 +143,8 @@ std::chrono::nanoseconds Settings::seconds(std::string_view name, std::chrono::n
   try {
     time = std::chrono::nanoseconds(parse_picoseconds(bare ? *value + " s" : *value) /
                                     kPicosecondsPerNanosecond);
-  } catch (const Error&) {  // refused below
+  } catch (const Error&) {
+    time = {};  // refused below
   }
   if (time.count() > 0) return time;
   refuse(name, *value, "seconds above 0, or a time such as \"500 ms\"");

@@ -16,7 +16,7 @@ template <class T>
 struct UnsetAllocator : std::allocator<T> {
   static_assert(std::is_trivially_default_constructible_v<T>);
   template <class U>
-  struct rebind {
+  struct rebind {  // NOLINT(readability-identifier-naming): the standard's name
     using other = UnsetAllocator<U>;
   };
   template <class U>

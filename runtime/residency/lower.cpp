@@ -238,7 +238,7 @@ class Work {
   }
 
   Division division_of(const plan::PartRun& run, const std::vector<Instruction>& late) const {
-    const Division undivided{std::nullopt, {run.threads}};
+    Division undivided{std::nullopt, {run.threads}};
     const Index fewest = config_.fewest_ahead;
     if (late.empty() || fewest == 0 || run.threads.count() < fewest) return undivided;
     const PlaceId place = place_of_part(run.part);

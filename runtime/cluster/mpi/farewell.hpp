@@ -48,7 +48,7 @@ class Farewell {
   std::int64_t ask(int from, std::int64_t wish);
   void finish(Requests& requests, int peer, bool receives);
 
-  const MPI_Comm comm_;
+  MPI_Comm comm_;
   const std::vector<Address> addresses_;
   const std::uint64_t context_;
   std::vector<bool> lost_;

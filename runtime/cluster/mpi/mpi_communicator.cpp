@@ -183,6 +183,7 @@ class Impl final : public MpiCommunicator {
   }
   static std::vector<Address> addresses_of(const std::vector<Introduction>& all) {
     std::vector<Address> addresses;
+    addresses.reserve(all.size());
     for (const Introduction& each : all) addresses.push_back(each.address);
     return addresses;
   }
