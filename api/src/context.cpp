@@ -133,6 +133,11 @@ Context Context::over_mpi(const void* communicator, std::size_t bytes, const Opt
   int process = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &process);
   api::name_trace_of_rank(process);
+  int between_groups = 0;
+  MPI_Comm_test_inter(comm, &between_groups);
+  if (between_groups != 0)
+    throw Error(ErrorCode::invalid_argument,
+                "Context::on takes no inter-communicator: merge it first (MPI_Intercomm_merge)");
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
   if (ranks == 1) return self(options);  // whatever threads MPI allows

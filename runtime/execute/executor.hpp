@@ -63,6 +63,8 @@ class Executor {
 
   /// Makes the memory usable that the instructions touch, that of their messages included.
   virtual void prepare(const plan::PlacePlan& plan, const Call& call) = 0;
+  /// The failure after which no call makes sense, as far as it is known: a rank is lost, or made other calls. Or null.
+  virtual std::exception_ptr lost() const { return nullptr; }
   /// Starts the instructions, in order. Waits only when too many launches are in flight (NUNA_AHEAD).
   virtual Completion submit(const plan::PlacePlan& plan, const Call& call) = 0;
   /// Waits until the host may read (or also write) `box` of the host place's instance; throws the failure of

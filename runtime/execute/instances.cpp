@@ -220,10 +220,25 @@ void Instances::note_read(PlaceId id, const ByteBox& box, Ticket by) {
 
 void Instances::note_write(PlaceId id, const ByteBox& box, Ticket by) {
   Place& place = at(id);
+  heal(place, box);
   std::erase_if(place.records, [&](const Record& r) { return box.contains(r.box) && r.ticket != by; });
   if (by.line == nullptr) return;
   if (place.records.size() >= kManyRecords) prune(place);
   place.records.push_back({box, by, true});
+}
+
+// Of what a failed write has left, `box` is written anew.
+void Instances::heal(Place& place, const ByteBox& box) {
+  std::vector<Record> rest;
+  std::erase_if(place.records, [&](const Record& r) {
+    if (!r.write || !r.box.overlaps(box) || box.contains(r.box) || !r.ticket.done() || !r.ticket.failure())
+      return false;
+    BoxList left{r.box};
+    base::subtract(left, box);
+    for (const ByteBox& b : left) rest.push_back({b, r.ticket, true});
+    return true;
+  });
+  place.records.insert(place.records.end(), rest.begin(), rest.end());
 }
 
 // What is done orders nobody any more; a failed write is still news to those who read.

@@ -92,6 +92,7 @@ class Instances {
   void commit(base::PlaceId id, const Place& place, const base::ByteBox& box) const;
   device::Region region_in(base::PlaceId id, const Place& place, const base::ByteBox& box) const;
   Index offset_of(const Place& place, const base::ByteBox& box) const;
+  static void heal(Place& place, const base::ByteBox& box);
   static void prune(Place& place);
 
   base::Shape shape_;

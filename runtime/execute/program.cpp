@@ -176,6 +176,7 @@ const residency::Lowered& Program::lower(const Arguments& arguments, const plan:
 // Plan, lower, prepare: pure or repeatable. Then states change and the instructions start.
 Completion Program::perform(const Arguments& arguments, Call& call, std::string_view verb,
                             std::string_view site) {
+  if (const std::exception_ptr lost = executor_.lost()) std::rethrow_exception(lost);
   const auto begin = std::chrono::steady_clock::now();
   const plan::Planned& planned = plan(arguments, call, verb, site);
   const residency::Lowered& lowered = lower(arguments, planned);

@@ -212,6 +212,25 @@ bool Wire::sent(Outgoing& out) {
   return true;
 }
 
+std::exception_ptr Wire::lost() const {
+  if (!is_lost_.load(std::memory_order_relaxed)) return nullptr;
+  const MutexLock lock(mutex_);
+  return lost_;
+}
+
+void Wire::note_loss(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::diverged && e.code() != ErrorCode::stalled) return;
+  } catch (...) {
+    return;
+  }
+  const MutexLock lock(mutex_);
+  if (lost_ == nullptr) lost_ = failure;
+  is_lost_.store(true, std::memory_order_relaxed);
+}
+
 bool Wire::complete_send() {
   if (started_ == 0) return false;
   Outgoing* out = outgoing(0);
@@ -224,6 +243,7 @@ bool Wire::complete_send() {
     outgoing_.pop_front();
   }
   --started_;
+  if (failure) note_loss(failure);
   if (failure) sent_.fail(value, std::move(failure));
   sent_.complete(value);
   return true;
@@ -261,7 +281,7 @@ bool Wire::post_receive() {
 
 // Whether the receive is over, well or not.
 bool Wire::arrived(Incoming& in) const {
-  if (in.refused) return true;
+  if (in.refused) return all_done(in.after);  // who used the memory before goes first all the same
   if (in.receive == nullptr) return false;
   try {
     return in.receive->test();
@@ -299,6 +319,7 @@ bool Wire::step_receive() {
   }
   if (posted_ > 0) --posted_;
   if (Incoming* next = recorder_ != nullptr ? incoming(0) : nullptr) next->begin_ns = recorder_->now_ns();
+  if (failure) note_loss(failure);
   if (failure) received_.fail(value, std::move(failure));
   received_.complete(value);
   return true;
@@ -336,8 +357,8 @@ void Wire::look_at_peer() {
   }
 }
 
-// A receiver that is lost, or made other calls, will never take its message. What was handed to the communicator stays
-// in memory for good: the network may still be reading it.
+// A receiver that is lost, or made other calls, will never take its message. A packet that was handed to the communicator
+// stays in memory for good: the network may still look at it.
 void Wire::look_at_receiver(Outgoing& out) {
   if (out.sending == nullptr) return;
   const auto difference = communicator_.difference_with(out.to, out.envelope);

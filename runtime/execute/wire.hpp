@@ -56,8 +56,11 @@ class Wire {
   base::Ticket receive(base::RankId from, const cluster::Envelope& expected, std::span<std::byte> into,
                        const Tickets& after = {});
 
-  /// While one is alive, the rank waits for its own devices or messages, which is no silence: the wire's thread publishes
-  /// its status now and then, so that peers in a collective do not take a long kernel for a stall.
+  /// The first failure that says that a rank is lost or made other calls, or null.
+  std::exception_ptr lost() const NUNA_EXCLUDES(mutex_);
+
+  /// While one is alive, the rank waits for its own devices or messages, which is no silence: who drives shows signs of life
+  /// now and then, so that peers do not take a long kernel for a stall.
   class Waiting {
    public:
     explicit Waiting(Wire* wire) : wire_(wire) {
@@ -118,6 +121,7 @@ class Wire {
   void look_at_peer();
   void look_at_receiver(Outgoing& out);
   void show_life();
+  void note_loss(const std::exception_ptr& failure) NUNA_EXCLUDES(mutex_);
   static void compare(const Incoming& in, base::RankId me);
   Outgoing* outgoing(std::size_t index) NUNA_EXCLUDES(mutex_);
   Incoming* incoming(std::size_t index) NUNA_EXCLUDES(mutex_);
@@ -134,7 +138,9 @@ class Wire {
   std::uint64_t last_send_ = 0;
   std::uint64_t last_receive_ = 0;
 
-  base::Mutex mutex_;
+  mutable base::Mutex mutex_;
+  std::exception_ptr lost_ NUNA_GUARDED_BY(mutex_);
+  std::atomic<bool> is_lost_{false};
   std::deque<Outgoing> outgoing_ NUNA_GUARDED_BY(mutex_);
   std::deque<Incoming> incoming_ NUNA_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Packet>> idle_ NUNA_GUARDED_BY(mutex_);

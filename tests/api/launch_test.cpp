@@ -324,5 +324,26 @@ TEST(Check, NothingIsLostWhenALaunchIsRefusedForWantOfMemory) {
   EXPECT_EQ(contents(x), std::vector<int>(1000, 3));
 }
 
+TEST(Launch, WritingAnewHealsWhateverTheCut) {
+  for (const int devices : {1, 2}) {
+    Context::in_process(3, with_devices(devices), [](Context& context) {
+      Buffer<int, 1> x(context, {100});
+      Buffer<int, 1> y(context, {100});
+      context.launch("fails", {100}, block(8), Throws{}, write(x));
+      context.launch("spreads", {100}, block(8), Neighbours{}, read(x, halo(1)), write(y));
+      try {  // not on ranks that neither ran nor read what failed
+        context.wait();
+      } catch (const Error& e) {
+        EXPECT_EQ(e.code(), ErrorCode::kernel_failed);
+      }
+      context.fill(x, 1);
+      context.fill(y, 2);
+      context.launch("neighbours", {100}, block(8), Neighbours{}, read(x, halo(1)), write(y));
+      context.wait();
+      EXPECT_EQ(contents(x), std::vector<int>(100, 1));
+    });
+  }
+}
+
 }  // namespace
 }  // namespace nuna::test

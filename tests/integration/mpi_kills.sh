@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A rank killed at a random instant: every survivor says which rank is lost and what it waited for, and ends with a failure
-# within 10 seconds, also under `mpirun --enable-recovery`, where nobody else ends it. $NUNA_TEST_KILLS says how many.
+# within 10 seconds, also under `mpirun --enable-recovery`, where nobody else ends it. Every fourth time messages are large,
+# and no call waits. $NUNA_TEST_KILLS says how many.
 set -u
 . "$NUNA_TEST_SOURCE/tests/support/mpi.bash"
 [ $open_mpi = 1 ] || { echo "skipped: --enable-recovery is Open MPI's"; exit 77; }
@@ -16,7 +17,8 @@ echo "status of rank $OMPI_COMM_WORLD_RANK: $?"
 RANK
 
 for ((k = 0; k < kills; ++k)); do
-  survivors=$((1 + RANDOM % 2)) delay=$((RANDOM % 400))
+  survivors=$((1 + RANDOM % 2)) delay=$((RANDOM % 400)) what="for ever"
+  [ $((k % 4)) != 3 ] || what="for ever large"
   rm -f "$work/killed"
   : > "$work/out"
   (
@@ -25,11 +27,11 @@ for ((k = 0; k < kills; ++k)); do
       sleep 0.1
     done
     sleep "0.$(printf '%03d' $delay)"
-    pid=$(pgrep -f "^$scenario for ever" | shuf -n 1 --random-source=<(yes $k))
+    pid=$(pgrep -f "^$scenario $what" | shuf -n 1 --random-source=<(yes $k))
     date +%s%N > "$work/killed"
     kill -9 "$pid"
   ) &
-  ranks $((survivors + 1)) bash "$work/rank.sh" "$scenario" "for ever"
+  ranks $((survivors + 1)) bash "$work/rank.sh" "$scenario" "$what"
   rc=$?
   wait
   seconds=$((($(date +%s%N) - $(cat "$work/killed")) / 1000000000))

@@ -59,6 +59,14 @@ struct SlowOnOneRank {
   }
 };
 
+struct Average {
+  NUNA_KERNEL void operator()(Thread t, View<const float, 2> in, View<float, 2> out) const {
+    const auto [i, j] = t.global<2>();
+    const Index above = i > 0 ? i - 1 : i;
+    out(i, j) = 0.5F * (in(above, j) + in(i, j));
+  }
+};
+
 struct Program {
   explicit Program(Context& c) : context(c), a(c, {kSize}), b(c, {kSize}) {
     context.launch("set", {kSize}, block(1), SetIndex{}, nuna::write(a));
@@ -94,6 +102,22 @@ void run_for_ever(Program& p) {
   for (;;) {
     p.step("step");
     if (p.context.sum(1) < 1) return;
+  }
+}
+
+// The same with messages that take a while, and no call that waits.
+void launch_for_ever(Program& p) {
+  std::puts("started");
+  std::fflush(stdout);
+  constexpr Index kRows = 8;
+  constexpr Index kColumns = 300'000;
+  Buffer<float, 2> now(p.context, {kRows, kColumns});
+  Buffer<float, 2> next(p.context, {kRows, kColumns});
+  p.context.fill(now, 1.0F);
+  for (;;) {
+    p.context.launch("large", {kRows, kColumns}, block(1, 1), Average{}, nuna::read(now, nuna::halo(1)),
+                     nuna::write(next));
+    swap(now, next);
   }
 }
 
@@ -299,6 +323,7 @@ const std::map<std::string, std::function<void(Program&)>>& scenarios() {
          p.context.wait();
        }},
       {"for ever", run_for_ever},
+      {"for ever large", launch_for_ever},
       {"another thread",
        [](Program& p) {
          std::thread([&] {

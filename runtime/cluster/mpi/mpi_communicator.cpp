@@ -141,7 +141,7 @@ class Impl final : public MpiCommunicator {
     std::optional<std::string> text;
     if (answer->gone) {
       text = name_of(from.value) + " is lost (its process " + std::to_string(peers_->process_of(from.value)) +
-             " has ended)" + waits;
+             " has ended)" + waits + others_lost(from.value);
     } else if (const auto difference = first_difference(journal_->history(), answer->history)) {
       text = to_string(*difference, rank_, from.value);
     } else if (answer->left && last_of(*answer) < expected.sequence) {
@@ -155,6 +155,19 @@ class Impl final : public MpiCommunicator {
   }
 
  private:
+  // A rank that ended because another one was lost is soon lost, too: who is told of it wants to hear of all.
+  std::string others_lost(int known) const {
+    std::string others;
+    std::size_t asked = 0;
+    for (int r = 0; r < size_ && asked < kMostAsked; ++r) {
+      if (r == rank_ || r == known) continue;
+      ++asked;
+      const auto answer = peers_->ask_now(r);
+      if (answer && answer->gone) others += (others.empty() ? "" : ", ") + std::to_string(r);
+    }
+    return others.empty() ? "" : " (lost as well: rank " + others + ")";
+  }
+
   static std::atomic<std::uint64_t>& next_id() {
     static std::atomic<std::uint64_t> next{1};
     return next;

@@ -44,6 +44,10 @@ std::optional<Answer> Peers::answer_of(int rank) {
   return k.answer;
 }
 
+std::optional<Answer> Peers::ask_now(int rank) const {
+  return ask(addresses_[static_cast<std::size_t>(rank)], context_, kAskLimit);
+}
+
 Status Peers::status_of(int rank) const {
   const base::MutexLock lock(mutex_);
   const auto& answer = known_[static_cast<std::size_t>(rank)].answer;

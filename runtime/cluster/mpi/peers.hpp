@@ -29,6 +29,8 @@ class Peers {
   /// The latest answer; has the peer asked when somebody has been wondering for a second, and then once a second; more
   /// often if a stall is shorter than two.
   std::optional<Answer> answer_of(int rank) NUNA_EXCLUDES(mutex_);
+  /// Asks and waits for the answer, half a second at most.
+  std::optional<Answer> ask_now(int rank) const;
   /// From the latest answer, without wishing for another.
   Status status_of(int rank) const NUNA_EXCLUDES(mutex_);
   int process_of(int rank) const { return addresses_[static_cast<std::size_t>(rank)].process; }
