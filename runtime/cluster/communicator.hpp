@@ -12,6 +12,7 @@
 // move only while somebody calls test().
 // Failures: a peer that left, failed or diverged is nuna::Error (diverged, stalled), never a hang.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -99,6 +100,9 @@ class Communicator {
   /// and then, it may find out more the next time. Does not throw.
   virtual std::optional<std::string> difference_with(base::RankId from, const Envelope& expected) = 0;
 
+  /// `busy_since`: the steady clock's nanoseconds when somebody entered send(), receive() or test(), zero while nobody is
+  /// inside. A network that may never return when a peer is lost looks at it, and ends the process. Null ends that.
+  virtual void watch(const std::atomic<std::int64_t>* busy_since) { static_cast<void>(busy_since); }
   /// A wait that nothing will end: the process must not wait for the peers when it ends.
   virtual void give_up() {}
 

@@ -40,6 +40,7 @@ Wire::Wire(const Config& config, cluster::Communicator& communicator, base::Door
     receive_track_ = recorder_->track(communicator_.rank(), trace::TrackKind::wire, "receives");
   }
   communicator_.set_bell(&bell_);
+  communicator_.watch(&busy_since_);
   using Drivers = base::Doorbell::Drivers;
   const bool own_thread = communicator_.driver() == cluster::Driver::any_thread;
   if (communicator_.polled())
@@ -57,6 +58,7 @@ Wire::~Wire() {
     bell_.wait([this] { return idle(); });
   }
   bell_.set_driver(base::Doorbell::Drivers::none);
+  communicator_.watch(nullptr);
   communicator_.set_bell(nullptr);
 }
 
@@ -66,7 +68,9 @@ bool Wire::may_drive() const {
 
 bool Wire::drive() {
   if (!may_drive()) return false;
+  busy_since_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
   const bool moved = step();
+  busy_since_.store(0, std::memory_order_relaxed);
   if (!moved) {
     look_at_peer();
     show_life();

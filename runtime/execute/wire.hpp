@@ -146,6 +146,7 @@ class Wire {
   std::vector<std::unique_ptr<Packet>> idle_ NUNA_GUARDED_BY(mutex_);
   std::size_t idle_bytes_ NUNA_GUARDED_BY(mutex_) = 0;
   std::atomic<bool> stop_{false};
+  std::atomic<std::int64_t> busy_since_{0};  // of who drives
   std::atomic<int> waiting_{0};
   base::Doorbell submitted_{std::chrono::nanoseconds(0)};  // where the thread sleeps that polls
   std::size_t started_ = 0;  // how many of outgoing_ are on their way; of who calls step()

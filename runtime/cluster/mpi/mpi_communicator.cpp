@@ -128,6 +128,7 @@ class Impl final : public MpiCommunicator {
 
   void publish(const Status& status) override { journal_->publish(status); }
   void show_life() override { journal_->sign(); }
+  void watch(const std::atomic<std::int64_t>* busy_since) override { peers_->watch(busy_since); }
   Status status_of(base::RankId rank) const override {
     return rank.value == rank_ ? journal_->status() : peers_->status_of(rank.value);
   }
@@ -235,7 +236,7 @@ class Impl final : public MpiCommunicator {
       if (other.address.host == mine.address.host && CPU_COUNT(&common) > 0) ++core_sharers_;
     }
     responder.answer_for(id_, journal_);
-    peers_ = std::make_unique<Peers>(addresses_of(all), id_, config_.stall);
+    peers_ = std::make_unique<Peers>(rank_, addresses_of(all), id_, config_.stall);
     return all;
   }
 

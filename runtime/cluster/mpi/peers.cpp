@@ -1,8 +1,14 @@
 #include "cluster/mpi/peers.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
 #include <utility>
 
+#include "base/log.hpp"
 #include "base/worker_thread.hpp"
 
 namespace nuna::cluster::mpi {
@@ -16,11 +22,14 @@ constexpr std::chrono::milliseconds kAskLimit{500};
 
 }  // namespace
 
-Peers::Peers(std::vector<Address> addresses, std::uint64_t context, std::chrono::nanoseconds stall)
-    : addresses_(std::move(addresses)),
+Peers::Peers(int me, std::vector<Address> addresses, std::uint64_t context, std::chrono::nanoseconds stall)
+    : me_(me),
+      addresses_(std::move(addresses)),
       context_(context),
       ask_after_(std::min(kAskAfter, stall / 2)),
-      known_(addresses_.size()) {}
+      known_(addresses_.size()) {
+  thread_ = base::start_worker("nuna-asks", [this] { work(); });
+}
 
 Peers::~Peers() {
   {
@@ -28,7 +37,33 @@ Peers::~Peers() {
     stop_ = true;
     wake_.notify_all();
   }
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
+}
+
+void Peers::watch(const std::atomic<std::int64_t>* busy_since) {
+  const base::MutexLock lock(mutex_);
+  busy_since_ = busy_since;
+}
+
+bool Peers::stuck() const {
+  constexpr std::chrono::seconds kLongest{3};
+  if (busy_since_ == nullptr) return false;
+  const std::chrono::nanoseconds since(busy_since_->load(std::memory_order_relaxed));
+  return since.count() != 0 && Clock::now().time_since_epoch() - since > kLongest;
+}
+
+void Peers::end_if_lost() const {
+  constexpr std::size_t kMostAsked = 64;
+  for (std::size_t r = 0; r < addresses_.size() && r < kMostAsked; ++r) {
+    if (static_cast<int>(r) == me_) continue;
+    const auto answer = ask(addresses_[r], context_, kAskLimit);
+    if (!answer || !answer->gone) continue;
+    base::log(base::LogLevel::error, "cluster", base::RankId{me_},
+              "rank " + std::to_string(r) + " is lost (its process " + std::to_string(addresses_[r].process) +
+                  " has ended), and MPI does not return from moving messages: this process ends");
+    std::fflush(nullptr);
+    ::_exit(EXIT_FAILURE);
+  }
 }
 
 std::optional<Answer> Peers::answer_of(int rank) {
@@ -39,7 +74,6 @@ std::optional<Answer> Peers::answer_of(int rank) {
   k.wondered = now;
   if (now - k.since < ask_after_ || now - k.asked < ask_after_ || k.wanted) return k.answer;
   k.wanted = true;
-  if (!thread_.joinable()) thread_ = base::start_worker("nuna-asks", [this] { work(); });
   wake_.notify_all();
   return k.answer;
 }
@@ -75,6 +109,7 @@ std::optional<std::size_t> Peers::next_wanted() {
     for (std::size_t r = 0; r < known_.size(); ++r) {
       if (known_[r].wanted) return r;
     }
+    if (stuck()) end_if_lost();  // nobody else gets ahead then
     lock.wait_for(wake_, std::chrono::seconds(1));
   }
   return std::nullopt;
