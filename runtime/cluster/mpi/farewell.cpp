@@ -1,5 +1,6 @@
 #include "cluster/mpi/farewell.hpp"
 
+#include <algorithm>
 #include <string>
 #include <thread>
 #include <utility>
@@ -20,6 +21,7 @@ constexpr std::int64_t kSize = 2;
 constexpr std::int64_t kBytes = 3;
 constexpr std::int64_t kTaken = 4;
 constexpr std::int64_t kApart = 5;
+constexpr std::int64_t kLost = 6;  // apart, because a rank is lost: MPI_Finalize would wait for it
 
 constexpr int kTag = 1;
 constexpr int kClockRounds = 32;
@@ -57,10 +59,12 @@ Farewell::Gift Farewell::take(int from, std::size_t most_bytes) {
 }
 
 void Farewell::dismiss(bool taken) {
+  const bool lost = std::find(lost_.begin(), lost_.end(), true) != lost_.end();
+  const std::int64_t last_word = taken ? kTaken : lost ? kLost : kApart;
   for (int r = 1; r < size(); ++r) {
     if (lost_[static_cast<std::size_t>(r)]) continue;
     try {
-      tell(r, taken ? &kTaken : &kApart, sizeof kTaken);
+      tell(r, &last_word, sizeof last_word);
     } catch (const Error& e) {
       base::log(base::LogLevel::warn, "cluster", base::RankId{rank_}, e.what());
     }
@@ -71,7 +75,8 @@ bool Farewell::give(std::span<const std::byte> bytes) {
   for (;;) {
     std::int64_t wish = 0;
     hear(0, &wish, sizeof wish);
-    if (wish == kTaken || wish == kApart) return wish == kTaken;
+    if (wish == kLost) give_up();
+    if (wish == kTaken || wish == kApart || wish == kLost) return wish == kTaken;
     if (wish == kBytes) {
       tell(0, bytes.data(), bytes.size());
       continue;
