@@ -6,7 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "address/arena.hpp"
@@ -63,9 +62,7 @@ class RankRuntime {
   base::RankId rank() const { return communicator_->rank(); }
   int ranks() const { return communicator_->size(); }
   /// Whether the calling thread may make calls: any, unless MPI is for the main thread only.
-  bool callable_here() const {
-    return communicator_->driver() != cluster::Driver::main_thread || std::this_thread::get_id() == creator_;
-  }
+  bool callable_here() const { return wire_ == nullptr || wire_->may_drive(); }
   const address::Slots& slots() const { return slots_; }
   std::chrono::nanoseconds age() const { return std::chrono::steady_clock::now() - start_; }
 
@@ -73,7 +70,6 @@ class RankRuntime {
   Index agree() const;
   std::unique_ptr<device::Device> make_device(base::PlaceId place, const std::string& name, int threads);
 
-  const std::thread::id creator_ = std::this_thread::get_id();
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   RankConfig config_;
   std::shared_ptr<trace::Recorder> recorder_;

@@ -56,6 +56,8 @@ class Wire {
   base::Ticket receive(base::RankId from, const cluster::Envelope& expected, std::span<std::byte> into,
                        const Tickets& after = {});
 
+  /// Whether the calling thread may use the communicator: any, or only the one that made this wire.
+  bool may_drive() const;
   /// The first failure that says that a rank is lost or made other calls, or null.
   std::exception_ptr lost() const NUNA_EXCLUDES(mutex_);
 
@@ -106,7 +108,6 @@ class Wire {
   void loop();
   void poll();
   bool drive();
-  bool may_drive() const;
   bool step();
   bool idle() NUNA_EXCLUDES(mutex_) { return outgoing(0) == nullptr && incoming(0) == nullptr; }
   void wake();

@@ -138,10 +138,10 @@ class NUNA_API Context {
   /// This process alone.
   static Context self(Options options = {});
   /// The processes of an MPI communicator, which all call this. It is duplicated and stays the caller's; Contexts of
-  /// several communicators live side by side. With fewer threads than
-  /// MPI_THREAD_MULTIPLE messages move only inside calls of Nuna, and where MPI is for the main thread only, so are
-  /// the Context's calls (concurrent_use). Errors: unsupported when Nuna was built without MPI, or on a thread that MPI
-  /// is not for; bad_setting when the ranks' settings differ.
+  /// several communicators live side by side. With less than MPI_THREAD_MULTIPLE messages move only inside calls of
+  /// Nuna, and where MPI is for the main thread only, so are the Context's calls (concurrent_use). Errors: unsupported
+  /// when Nuna was built without MPI, or on a thread that MPI is not for; invalid_argument for MPI_COMM_NULL and
+  /// inter-communicators; bad_setting when the ranks' settings differ.
   template <class MpiCommunicator>
   static Context on(MpiCommunicator communicator, Options options = {}) {
     return over_mpi(static_cast<const void*>(&communicator), sizeof(MpiCommunicator), options);
