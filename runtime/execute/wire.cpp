@@ -68,6 +68,10 @@ bool Wire::may_drive() const {
 
 bool Wire::drive() {
   if (!may_drive()) return false;
+  if (idle()) {
+    show_life();
+    return false;
+  }
   busy_since_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
   const bool moved = step();
   busy_since_.store(0, std::memory_order_relaxed);
@@ -120,6 +124,7 @@ Ticket Wire::submit(Outgoing out) {
   {
     const MutexLock lock(mutex_);
     outgoing_.push_back(std::move(out));
+    submissions_.fetch_add(1);
   }
   wake();
   return {&sent_, value};
@@ -147,6 +152,7 @@ Ticket Wire::receive(RankId from, const cluster::Envelope& expected, std::span<s
   {
     const MutexLock lock(mutex_);
     incoming_.push_back(std::move(in));
+    submissions_.fetch_add(1);
   }
   wake();
   return {&received_, last_receive_};
@@ -245,6 +251,7 @@ bool Wire::complete_send() {
   {
     const MutexLock lock(mutex_);
     outgoing_.pop_front();
+    submissions_.fetch_sub(1);
   }
   --started_;
   if (failure) note_loss(failure);
@@ -320,6 +327,7 @@ bool Wire::step_receive() {
   {
     const MutexLock lock(mutex_);
     incoming_.pop_front();
+    submissions_.fetch_sub(1);
   }
   if (posted_ > 0) --posted_;
   if (Incoming* next = recorder_ != nullptr ? incoming(0) : nullptr) next->begin_ns = recorder_->now_ns();
@@ -374,8 +382,9 @@ void Wire::look_at_receiver(Outgoing& out) {
 }
 
 void Wire::show_life() {
+  if (waiting_.load() == 0) return;
   const auto now = Clock::now();
-  if (waiting_.load() == 0 || now - shown_ < kLifeSign) return;
+  if (now - shown_ < kLifeSign) return;
   shown_ = now;
   communicator_.show_life();
 }

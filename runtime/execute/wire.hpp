@@ -109,7 +109,7 @@ class Wire {
   void poll();
   bool drive();
   bool step();
-  bool idle() NUNA_EXCLUDES(mutex_) { return outgoing(0) == nullptr && incoming(0) == nullptr; }
+  bool idle() const { return submissions_.load() == 0; }
   void wake();
   bool post_receive();
   bool start_send();
@@ -146,6 +146,7 @@ class Wire {
   std::deque<Incoming> incoming_ NUNA_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Packet>> idle_ NUNA_GUARDED_BY(mutex_);
   std::size_t idle_bytes_ NUNA_GUARDED_BY(mutex_) = 0;
+  std::atomic<int> submissions_{0};  // in outgoing_ and incoming_; lanes ask after every operation
   std::atomic<bool> stop_{false};
   std::atomic<std::int64_t> busy_since_{0};  // of who drives
   std::atomic<int> waiting_{0};
