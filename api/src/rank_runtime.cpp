@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/check.hpp"
 #include "base/log.hpp"
 #include "device/host/host_device.hpp"
 #include "execute/dry_run.hpp"
@@ -68,6 +69,8 @@ RankConfig configure(const Options& options, int ranks_in_process, int core_shar
   c.poison = settings.boolean("NUNA_POISON", false);
   c.check = settings.boolean("NUNA_CHECK", false);
   c.stall = settings.seconds("NUNA_STALL", cluster::kDefaultStall);
+  c.injection = base::Injection::parse(settings.text("NUNA_INJECT", ""));
+  c.staging_bytes = settings.bytes("NUNA_STAGING", c.staging_bytes);
   c.dry_run = options.dry_run || settings.boolean("NUNA_DRY_RUN", false);
   return c;
 }
@@ -89,7 +92,8 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
       bell_(spin_of(config)),
       communicator_(std::move(communicator)),
       slots_(address::Window::of_process().acquire(
-          {this, config.devices > 1 ? config.devices : 0, config.ranks_in_process})),
+          {this, config.devices > 1 ? config.devices : 0, config.ranks_in_process,
+           communicator_->size() > config.ranks_in_process})),
       arena_(slots_.slot_bytes()) {
   const bool shared = config_.devices == 1;
   devices_.push_back(
@@ -101,8 +105,9 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
   for (int d = 0; d < config_.devices; ++d) places_.place_of_slot.push_back({shared ? 0 : d + 1});
 
   if (ranks() > 1) {
+    connect();
     wire_ = std::make_unique<execute::Wire>(execute::Wire::Config{config_.context_id, config_.stall},
-                                            *communicator_, bell_, stats_, recorder_.get());
+                                            *communicator_, *carrier_, bell_, stats_, recorder_.get());
   }
   if (config_.dry_run) {
     executor_ = std::make_unique<execute::DryRun>(
@@ -123,6 +128,32 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
   views_ = std::make_unique<adsm::HostViews>(*program_);
 }
 
+// Finds out how messages go to and from each other rank.
+void RankRuntime::connect() {
+  base::check(arena_.allocate(cluster::kProofBytes) == 0, "the proof lies at the beginning of every place");
+  cluster::Neighbours::Memory memory;
+  for (int p = 0; p < slots_.places(); ++p) {
+    memory.bases.push_back(slots_.base({p}));
+    memory.files.push_back(slots_.file({p}));
+  }
+  memory.bytes = slots_.slot_bytes();
+  neighbours_ = std::make_unique<cluster::Neighbours>(*communicator_, memory, config_.injection);
+  staging_ = std::make_unique<transfer::Staging>(config_.staging_bytes, config_.injection);
+  std::vector<route::Table> to;
+  std::vector<route::Table> from;
+  const auto table = [](bool mapped) {
+    if (mapped) return route::Table({{0, route::Kind::packed, 0, 0}, {32 << 10, route::Kind::mapped, 0, 0}});
+    return route::Table({{0, route::Kind::packed, 0, 0}, {2 << 20, route::Kind::pipelined, 512 << 10, 3}});
+  };
+  for (int r = 0; r < ranks(); ++r) {
+    to.push_back(table(neighbours_->read_by({r}).good));
+    from.push_back(table(neighbours_->reading({r}).good));
+  }
+  carrier_ = std::make_unique<transfer::Carrier>(transfer::Carrier::Config{memory.bases, config_.injection},
+                                                 *communicator_, neighbours_.get(), *staging_, std::move(to),
+                                                 std::move(from));
+}
+
 std::unique_ptr<device::Device> RankRuntime::make_device(base::PlaceId place, const std::string& name,
                                                          int threads) {
   device::HostDeviceConfig d;
@@ -133,7 +164,7 @@ std::unique_ptr<device::Device> RankRuntime::make_device(base::PlaceId place, co
   d.range_bytes = static_cast<std::size_t>(slots_.slot_bytes() / page * page);
   d.memory_bytes = config_.memory_limit_bytes;
   d.shares_host_memory = place == base::kHostPlace;
-  d.shared_mapping = place == base::kHostPlace;
+  d.shared_mapping = place == base::kHostPlace || slots_.file(place) >= 0;
   d.bell = &bell_;
   d.spin = spin_of(config_);
   d.stats = &stats_;
@@ -194,6 +225,8 @@ RankRuntime::~RankRuntime() {
   program_.reset();  // waits for everything
   executor_.reset();
   wire_.reset();
+  carrier_.reset();
+  neighbours_.reset();  // nobody reads this rank's memory any more
   devices_.clear();
   communicator_.reset();
   if (recorder_ != nullptr) api::write_trace();

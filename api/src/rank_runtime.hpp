@@ -13,6 +13,7 @@
 #include "adsm/host_view.hpp"
 #include "base/settings.hpp"
 #include "cluster/communicator.hpp"
+#include "cluster/neighbours.hpp"
 #include "device/device.hpp"
 #include "execute/live.hpp"
 #include "execute/program.hpp"
@@ -20,6 +21,8 @@
 #include "nuna/context.hpp"
 #include "trace/recorder.hpp"
 #include "trace/stats.hpp"
+#include "transfer/carrier.hpp"
+#include "transfer/staging.hpp"
 
 namespace nuna::detail {
 
@@ -34,6 +37,8 @@ struct RankConfig {
   bool poison = false;
   bool check = false;
   bool dry_run = false;
+  base::Injection injection;
+  Index staging_bytes = Index{64} << 20;
   int ranks_in_process = 1;
   int core_sharers = 1;          ///< ranks, in this process or not, that run on the same cores
   std::uint64_t context_id = 0;  ///< the same on every rank, different for each Context of a process
@@ -68,6 +73,7 @@ class RankRuntime {
 
  private:
   Index agree() const;
+  void connect();
   std::unique_ptr<device::Device> make_device(base::PlaceId place, const std::string& name, int threads);
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -80,6 +86,9 @@ class RankRuntime {
   address::Arena arena_;
   std::vector<std::unique_ptr<device::Device>> devices_;  // by place
   execute::Places places_;
+  std::unique_ptr<cluster::Neighbours> neighbours_;
+  std::unique_ptr<transfer::Staging> staging_;
+  std::unique_ptr<transfer::Carrier> carrier_;
   std::unique_ptr<execute::Wire> wire_;
   std::unique_ptr<execute::Executor> executor_;
   std::unique_ptr<execute::Program> program_;
