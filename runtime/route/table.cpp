@@ -1,6 +1,7 @@
 #include "route/table.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/check.hpp"
@@ -8,7 +9,7 @@
 namespace nuna::route {
 
 const char* to_string(Kind kind) {
-  switch (kind) {
+  switch (kind) {  // without a default, so that the compiler names a kind that is missing here
     case Kind::same_memory:
       return "same memory";
     case Kind::direct:
@@ -22,9 +23,9 @@ const char* to_string(Kind kind) {
     case Kind::packed:
       return "packed";
     case Kind::pipelined:
-      break;
+      return "pipelined";
   }
-  return "pipelined";
+  return "unknown";
 }
 
 Table::Table(std::vector<Step> steps) : steps_(std::move(steps)) {
@@ -32,6 +33,13 @@ Table::Table(std::vector<Step> steps) : steps_(std::move(steps)) {
   base::check(steps_.empty() || steps_.front().from_bytes == 0, "a table of routes begins at no bytes");
   base::check(std::adjacent_find(steps_.begin(), steps_.end(), later) == steps_.end(),
               "the steps of a table of routes ascend");
+}
+
+const Step& Table::at(Index bytes) const {
+  base::check(!steps_.empty(), "no way leads between these memories");
+  base::check(bytes >= 0, "a negative number of bytes to move");
+  const auto begins_later = [](Index wanted, const Step& step) { return wanted < step.from_bytes; };
+  return *std::prev(std::upper_bound(steps_.begin(), steps_.end(), bytes, begins_later));
 }
 
 }  // namespace nuna::route

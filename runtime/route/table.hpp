@@ -28,12 +28,8 @@ class Table {
   Table() = default;
   /// Ascending; the first begins at 0.
   explicit Table(std::vector<Step> steps);
-  /// Not for an empty table.
-  const Step& at(Index bytes) const {
-    std::size_t i = steps_.size() - 1;
-    while (i > 0 && bytes < steps_[i].from_bytes) --i;
-    return steps_[i];
-  }
+  /// Not for an empty table, nor for less than 0 bytes.
+  const Step& at(Index bytes) const;
   bool empty() const { return steps_.empty(); }
   const std::vector<Step>& steps() const { return steps_; }
   friend bool operator==(const Table&, const Table&) = default;

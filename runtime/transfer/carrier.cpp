@@ -1,8 +1,5 @@
 #include "transfer/carrier.hpp"
 
-#include <utility>
-
-#include "base/check.hpp"
 #include "transfer/mapped.hpp"
 #include "transfer/pipelined.hpp"
 
@@ -11,17 +8,8 @@ namespace nuna::transfer {
 using cluster::Envelope;
 using route::Kind;
 
-Carrier::Carrier(Config config, cluster::Communicator& communicator, cluster::Neighbours* neighbours, Staging& staging,
-                 std::vector<route::Table> to, std::vector<route::Table> from)
-    : config_(std::move(config)),
-      communicator_(communicator),
-      neighbours_(neighbours),
-      staging_(staging),
-      to_(std::move(to)),
-      from_(std::move(from)) {}
-
 std::unique_ptr<cluster::Sending> Carrier::send(base::RankId to, const Envelope& envelope, const Pieces& pieces) {
-  const route::Step& way = way_to(to, bytes_of(pieces));
+  const route::Step way = way_to(to, bytes_of(pieces));
   if (way.kind == Kind::mapped) return send_mapped(communicator_, to, envelope, pieces, config_.bases);
   if (way.kind == Kind::pipelined)
     return send_pipelined(communicator_, to, envelope, pieces, way, staging_, config_.injection, work_);
@@ -29,7 +17,7 @@ std::unique_ptr<cluster::Sending> Carrier::send(base::RankId to, const Envelope&
 }
 
 std::unique_ptr<cluster::Receive> Carrier::receive(base::RankId from, const Envelope& expected, const Pieces& pieces) {
-  const route::Step& way = way_from(from, bytes_of(pieces));
+  const route::Step way = way_from(from, bytes_of(pieces));
   if (way.kind == Kind::mapped)
     return receive_mapped(communicator_, from, expected, pieces, neighbours_->memory(from), work_);
   if (way.kind == Kind::pipelined)

@@ -16,14 +16,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/injection.hpp"
 #include "cluster/communicator.hpp"
 #include "cluster/neighbours.hpp"
-#include "route/table.hpp"
 #include "transfer/pieces.hpp"
 #include "transfer/staging.hpp"
+#include "transfer/ways.hpp"
 
 namespace nuna::transfer {
 
@@ -33,13 +34,18 @@ class Carrier {
     std::vector<std::byte*> bases;  ///< of this rank's places
     base::Injection injection;
   };
-  /// `to` and `from`: a table for every other rank, the same on both ends; every kind but mapped and pipelined is one message.
-  /// `neighbours` is null where no way is mapped.
+  /// `ways` are the same on both ends; every kind but mapped and pipelined is one message. `neighbours` is null where no way
+  /// is mapped.
   Carrier(Config config, cluster::Communicator& communicator, cluster::Neighbours* neighbours, Staging& staging,
-          std::vector<route::Table> to, std::vector<route::Table> from);
+          const Ways& ways)
+      : config_(std::move(config)),
+        communicator_(communicator),
+        neighbours_(neighbours),
+        staging_(staging),
+        ways_(ways) {}
 
-  const route::Step& way_to(base::RankId peer, Index bytes) const { return to_[index(peer)].at(bytes); }
-  const route::Step& way_from(base::RankId peer, Index bytes) const { return from_[index(peer)].at(bytes); }
+  route::Step way_to(base::RankId peer, Index bytes) const { return ways_.to(peer, bytes); }
+  route::Step way_from(base::RankId peer, Index bytes) const { return ways_.from(peer, bytes); }
 
   /// `pieces` are one run of memory where the way is one message.
   std::unique_ptr<cluster::Sending> send(base::RankId to, const cluster::Envelope& envelope, const Pieces& pieces);
@@ -53,14 +59,11 @@ class Carrier {
   }
 
  private:
-  static std::size_t index(base::RankId r) { return static_cast<std::size_t>(r.value); }
-
   const Config config_;
   cluster::Communicator& communicator_;
   cluster::Neighbours* neighbours_;
   Staging& staging_;
-  const std::vector<route::Table> to_;
-  const std::vector<route::Table> from_;
+  const Ways& ways_;
   std::uint64_t work_ = 0;
 };
 

@@ -10,6 +10,7 @@
 
 #include "cluster/in_process.hpp"
 #include "nuna/error.hpp"
+#include "topology/gathered.hpp"
 
 namespace nuna::transfer {
 namespace {
@@ -20,20 +21,35 @@ using route::Kind;
 
 constexpr Index kMemory = Index{8} << 20;
 
-route::Table only(Kind kind, Index chunk = 4096, int blocks = 2) { return route::Table({{0, kind, chunk, blocks}}); }
+/// Only one way between any two ranks, in chunks of this size.
+struct Only {
+  Kind kind;
+  Index chunk = 4096;
+  int blocks = 2;
+};
 
 // One rank with memory of its own and a carrier for which all ways are alike.
 struct Side {
-  Side(Communicator& communicator, const route::Table& table, Index staging_bytes = 4 * Staging::kBlockBytes)
+  Side(Communicator& communicator, const Only& only, Index staging_bytes = 4 * Staging::kBlockBytes)
       : memory(static_cast<std::size_t>(kMemory)),
         neighbours(communicator, {{memory.data()}, {-1}, kMemory}, {}),
         staging(staging_bytes),
-        carrier({{memory.data()}, {}}, communicator, &neighbours, staging, tables(communicator, table),
-                tables(communicator, table)),
+        ways(machine(communicator.size()), findings(only), {only.chunk, only.chunk, only.blocks}, communicator.rank()),
+        carrier({{memory.data()}, {}}, communicator, &neighbours, staging, ways),
         random(static_cast<std::uint32_t>(communicator.rank().value)) {}
 
-  static std::vector<route::Table> tables(const Communicator& communicator, const route::Table& table) {
-    return std::vector<route::Table>(static_cast<std::size_t>(communicator.size()), table);
+  static topology::Machine machine(int ranks) {
+    topology::RankFacts facts;
+    topology::set_node_name(facts, "here");
+    facts.host_memory_bytes = kMemory;
+    return topology::assemble(std::vector<topology::RankFacts>(static_cast<std::size_t>(ranks), facts));
+  }
+  static route::Findings findings(const Only& only) {
+    route::Findings all;
+    for (const Kind kind : {Kind::mapped, Kind::packed, Kind::pipelined}) {
+      if (kind != only.kind) all.refuse_all(kind, "not this time");
+    }
+    return all;
   }
 
   // `rows` of `row` bytes, with gaps, from `at` on.
@@ -49,6 +65,7 @@ struct Side {
   std::vector<std::byte> memory;
   cluster::Neighbours neighbours;
   Staging staging;
+  Ways ways;
   Carrier carrier;
   std::mt19937 random;
 };
@@ -119,18 +136,18 @@ void exchange(Side& side, Communicator& communicator, std::uint64_t sequence) {
   communicator.allgather(message(sequence, 99), {});  // all have read before anybody writes again
 }
 
-class Ways : public testing::TestWithParam<Kind> {};
+class EveryWay : public testing::TestWithParam<Kind> {};
 
-TEST_P(Ways, BringEveryByteWhateverItsShapeOnBothSides) {
+TEST_P(EveryWay, BringEveryByteWhateverItsShapeOnBothSides) {
   cluster::run_ranks(3, [](base::RankId, std::unique_ptr<Communicator> communicator) {
-    Side side(*communicator, only(GetParam(), 1000));
+    Side side(*communicator, Only{GetParam(), 1000});
     for (std::uint64_t sequence = 1; sequence <= 40; ++sequence) exchange(side, *communicator, sequence);
   });
 }
 
-TEST_P(Ways, BringTheFailureOfTheBytesInsteadOfThem) {
+TEST_P(EveryWay, BringTheFailureOfTheBytesInsteadOfThem) {
   cluster::run_ranks(2, [](base::RankId me, std::unique_ptr<Communicator> communicator) {
-    Side side(*communicator, only(GetParam(), 1000));
+    Side side(*communicator, Only{GetParam(), 1000});
     const Pieces pieces = side.pieces(0, 30, 100, 5);
     if (me.value == 0) {
       Envelope failed = message(1);
@@ -148,12 +165,12 @@ TEST_P(Ways, BringTheFailureOfTheBytesInsteadOfThem) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Carrier, Ways, testing::Values(Kind::mapped, Kind::pipelined),
+INSTANTIATE_TEST_SUITE_P(Carrier, EveryWay, testing::Values(Kind::mapped, Kind::pipelined),
                          [](const auto& kind) { return std::string(route::to_string(kind.param)); });
 
 TEST(Carrier, NeedsOneStagingBlockForEachMessageAndNoMore) {
   cluster::run_ranks(4, [](base::RankId, std::unique_ptr<Communicator> communicator) {
-    Side side(*communicator, only(Kind::pipelined, 512, 8), Staging::kBlockBytes);
+    Side side(*communicator, Only{Kind::pipelined, 512, 8}, Staging::kBlockBytes);
     for (std::uint64_t sequence = 1; sequence <= 20; ++sequence) exchange(side, *communicator, sequence);
     EXPECT_LE(side.staging.blocks(), 1);
   });
@@ -161,7 +178,7 @@ TEST(Carrier, NeedsOneStagingBlockForEachMessageAndNoMore) {
 
 TEST(Carrier, NamesAMessageOfAnotherSizeInTheSendersMemory) {
   cluster::run_ranks(2, [](base::RankId me, std::unique_ptr<Communicator> communicator) {
-    Side side(*communicator, only(Kind::mapped));
+    Side side(*communicator, Only{Kind::mapped});
     if (me.value == 0) {
       const auto sending = side.carrier.send({1}, message(1), side.pieces(0, 10, 100, 0));
       communicator->allgather(message(1, 99), {});
