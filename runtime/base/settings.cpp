@@ -6,11 +6,11 @@
 #include <array>
 #include <charconv>
 #include <memory>
-#include <numeric>
 #include <vector>
 
 #include "base/check.hpp"
 #include "base/log.hpp"
+#include "base/nearest.hpp"
 #include "base/units.hpp"
 #include "nuna/error.hpp"
 
@@ -63,28 +63,10 @@ std::string_view trimmed(std::string_view text) {
   return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-// Levenshtein's distance, by the usual two-row recurrence.
-std::size_t edits_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 std::string_view nearest_known(std::string_view name) {
-  const auto nearest =
-      std::min_element(kKnown.begin(), kKnown.end(), [&](const SettingInfo& a, const SettingInfo& b) {
-        return edits_between(a.name, name) < edits_between(b.name, name);
-      });
-  return nearest->name;
+  std::vector<std::string_view> names;
+  for (const SettingInfo& setting : kKnown) names.push_back(setting.name);
+  return nearest(name, names);
 }
 
 }  // namespace

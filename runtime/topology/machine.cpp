@@ -71,10 +71,16 @@ class Inspection {
     return std::nullopt;
   }
 
+  /// Sums of latencies must not overflow, so absurd ones are refused.
+  static std::string of_latency(const std::string& who, std::int64_t latency_ps) {
+    constexpr std::int64_t kHourPs = 3600 * base::kPicosecondsPerSecond;
+    if (latency_ps < 0) return who + " has a negative latency";
+    return latency_ps > kHourPs ? who + " has a latency of more than an hour" : "";
+  }
+
   static std::string of_speed(const std::string& who, const Speed& speed) {
     if (speed.bytes_per_second <= 0) return who + " moves no bytes";
-    if (speed.latency_ps < 0) return who + " has a negative latency";
-    return {};
+    return of_latency(who, speed.latency_ps);
   }
 
   static std::string of(const Node& node, int n) {
@@ -124,7 +130,7 @@ class Inspection {
     if (!memories_.contains(device.memory()))
       return who + " uses place " + std::to_string(device.place.value) + ", which is not described";
     if (device.threads < 1) return who + " has no threads";
-    if (device.copy_latency_ps < 0) return who + " has a negative latency of copies";
+    if (std::string text = of_latency(who, device.copy_latency_ps); !text.empty()) return text;
     if (device.bus && !is_index(*device.bus, machine_.buses))
       return who + " hangs on bus " + std::to_string(*device.bus) + ", which is not described";
     if (device.bus &&

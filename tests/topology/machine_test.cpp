@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/units.hpp"
+
 namespace nuna::topology {
 namespace {
 
@@ -183,6 +185,8 @@ TEST(Machine, NamesAnInconsistencyOfALink) {
   EXPECT_THAT(problem_after([](Machine& m) { m.links[0].bytes_per_second = 0; }),
               HasSubstr("moves no bytes"));
   EXPECT_THAT(problem_after([](Machine& m) { m.links[0].latency_ps = -1; }), HasSubstr("latency"));
+  EXPECT_THAT(problem_after([](Machine& m) { m.links[0].latency_ps = 3601 * base::kPicosecondsPerSecond; }),
+              HasSubstr("more than an hour"));
   Machine m = cluster();
   m.memories.push_back({base::RankId{1}, base::PlaceId{1}, 0, kGiB, kGigabyte, true});
   m.links = {{memory(0, 0), memory(1, 1), kGigabyte, 0}};
