@@ -102,6 +102,20 @@ if quietly "configured with find_package" stranger cmake -S . -B build -DCMAKE_P
   grep -q -- '-ffp-contract=off' "$project/build/compile_commands.json" || failed "Nuna::nuna does not carry -ffp-contract=off"
 fi
 
+# The guide's first program says what the guide says that it says.
+guide="$prefix/share/doc/nuna/docs/first-program.md"
+mkdir -p "$project/guide"
+fenced() { awk -v fence="\`\`\`$1" '!done && inside && /^```/ { done = 1 } inside && !done; $0 == fence { inside = 1 }' "$guide"; }
+fenced cpp > "$project/guide/smooth.cpp"
+fenced cmake > "$project/guide/CMakeLists.txt"
+if quietly "configured the guide's program" stranger cmake -S guide -B "$home/guide" -DCMAKE_PREFIX_PATH="$prefix" &&
+  quietly "built the guide's program" stranger cmake --build "$home/guide"; then
+  for devices in 1 4; do
+    told=$(stranger "$home/guide/smooth" --devices $devices 2>&1)
+    grep -qxF "    $told" "$guide" || failed "the guide's program says what is not in the guide: $told"
+  done
+fi
+
 # What is not there is said. Without a language a configuration is quick.
 refusal() { # <what is asked> <what must be told>
   mkdir -p "$project/refused"
