@@ -116,11 +116,13 @@ if quietly "configured the guide's program" stranger cmake -S guide -B "$home/gu
   done
 fi
 
-# What is not there is said. Without a language a configuration is quick.
+# What is not there is said. Without a language a configuration is quick, but CMake does not know lib/<architecture> then:
+# hence the package's own folder.
+package=$(dirname "$(find "$prefix" -name NunaConfig.cmake)")
 refusal() { # <what is asked> <what must be told>
   mkdir -p "$project/refused"
   printf 'cmake_minimum_required(VERSION 3.16)\nproject(Refused LANGUAGES NONE)\nfind_package(Nuna %s)\n' "$1" > "$project/refused/CMakeLists.txt"
-  if stranger cmake -S refused -B "$home/refused" -DCMAKE_PREFIX_PATH="$prefix" > "$work/log" 2>&1; then
+  if stranger cmake -S refused -B "$home/refused" -DCMAKE_PREFIX_PATH="$package" > "$work/log" 2>&1; then
     failed "find_package(Nuna $1) is content"
   elif ! tr -s ' \n' ' ' < "$work/log" | grep -qE -- "$2"; then
     failed "find_package(Nuna $1) does not say '$2':"
@@ -130,7 +132,6 @@ refusal() { # <what is asked> <what must be told>
 }
 refusal "REQUIRED COMPONENTS runtime compiler" "component 'compiler' does not exist \(there are runtime and tools\)\. Installed here: runtime"
 refusal "99.1 REQUIRED" "compatible with requested version \"99\.1\".*version: ${version//./\\.}"
-package=$(dirname "$(find "$prefix" -name NunaConfig.cmake)")
 tools=("$prefix"/bin/nuna-*)
 if [ -e "${tools[0]}" ]; then
   printf 'cmake_minimum_required(VERSION 3.16)\nproject(Tools LANGUAGES NONE)\nfind_package(Nuna REQUIRED COMPONENTS tools)\n' > "$project/CMakeLists.txt"
@@ -139,7 +140,7 @@ if [ -e "${tools[0]}" ]; then
     printf 'if(NOT TARGET Nuna::%s)\nmessage(FATAL_ERROR "no Nuna::%s")\nendif()\n' "$name" "$name" >> "$project/CMakeLists.txt"
     stranger ldd "$tool" | grep 'not found' && failed "$name does not find its libraries"
   done
-  quietly "tools: ${#tools[@]}" stranger cmake -S . -B "$home/tools" -DCMAKE_PREFIX_PATH="$prefix"
+  quietly "tools: ${#tools[@]}" stranger cmake -S . -B "$home/tools" -DCMAKE_PREFIX_PATH="$package"
   mv "$package/NunaToolsTargets.cmake" "$work"
   refusal "REQUIRED COMPONENTS tools" "component 'tools' is not installed"
   mv "$work/NunaToolsTargets.cmake" "$package"
