@@ -3,7 +3,7 @@
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
   message(FATAL_ERROR "Nuna needs g++ 12 or newer (found ${CMAKE_CXX_COMPILER_VERSION}).")
 endif()
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or RelWithDebInfo" FORCE)
 endif()
 
@@ -14,8 +14,9 @@ if(PROJECT_IS_TOP_LEVEL AND NUNA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 # D11, the same bits always: Nuna and every kernel of a user of Nuna::nuna are compiled without contraction.
-set(NUNA_SAME_BITS $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
-                   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off> $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false>)
+set(NUNA_SAME_BITS_CXX -ffp-contract=off)
+set(NUNA_SAME_BITS $<$<COMPILE_LANGUAGE:CXX>:${NUNA_SAME_BITS_CXX}>
+                   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${NUNA_SAME_BITS_CXX}> $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false>)
 
 # Warnings for our own code, tests and programs included.
 add_library(nuna_warnings INTERFACE)
@@ -40,7 +41,8 @@ endif()
 # Everything built in this tree: C++20, hidden symbols, sanitizers.
 add_library(nuna_build INTERFACE)
 target_compile_features(nuna_build INTERFACE cxx_std_20)
-target_compile_options(nuna_build INTERFACE ${NUNA_SAME_BITS})
+# Messages name our files from the source's root: an installed library does not tell where it was built.
+target_compile_options(nuna_build INTERFACE ${NUNA_SAME_BITS} -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 target_link_libraries(nuna_build INTERFACE nuna_warnings)
 target_compile_definitions(nuna_build INTERFACE ${NUNA_BACKEND_DEFINITIONS})
 if(NUNA_SANITIZE)

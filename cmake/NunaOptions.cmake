@@ -1,8 +1,10 @@
-# What can be switched on or off, and what of it this version can do.
+# What can be switched on or off, and what of it this version can do. The table in docs/building.md is made from these
+# lines (tests/tree/tables.py).
 
 option(NUNA_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(NUNA_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(NUNA_APPS "Build the programs and tools" ${PROJECT_IS_TOP_LEVEL})
+option(NUNA_INSTALL "Install the library, the programs and the packages for CMake and pkg-config" ${PROJECT_IS_TOP_LEVEL})
 option(NUNA_PERF "Build the benchmarks in tests/perf" OFF)
 option(NUNA_NATIVE "Compile apps, examples and benchmarks for the CPU of this machine (-march=native)" ON)
 option(NUNA_WERROR "Treat warnings in Nuna's own code as errors" ${PROJECT_IS_TOP_LEVEL})

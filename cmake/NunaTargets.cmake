@@ -1,4 +1,5 @@
-# The functions that the folders use: nuna_layer, nuna_program, nuna_test, nuna_script_test.
+# The functions that the folders use: nuna_layer, nuna_program, nuna_install_tool, nuna_test,
+# nuna_script_test.
 
 file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/layers.txt NUNA_ARROW REGEX "^[a-z]")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/layers.txt)
@@ -67,7 +68,7 @@ function(nuna_layer name)
     target_link_libraries(nuna_${name} INTERFACE nuna_roots ${dependencies} ${arg_LINK})
   endif()
   set_property(GLOBAL APPEND PROPERTY NUNA_LAYERS ${name})
-  add_dependencies(libraries nuna_${name})
+  add_dependencies(nuna_libraries nuna_${name})
 endfunction()
 
 # nuna_precompile(<target> <nuna_pch|nuna_test_pch>): use that set of precompiled headers, if NUNA_PCH asks for it.
@@ -90,6 +91,16 @@ function(nuna_program target)
   if(NUNA_NATIVE)
     target_compile_options(${target} PRIVATE -march=native)
   endif()
+endfunction()
+
+# nuna_install_tool(<program>): bin/<program>, part of the component "tools" of the package. It finds the installed libraries
+# from where it stands, so that the folder may be moved.
+include(GNUInstallDirs)
+function(nuna_install_tool program)
+  file(RELATIVE_PATH libraries /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
+  set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}" INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS ${program} EXPORT NunaToolsTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  set_property(GLOBAL APPEND PROPERTY NUNA_TOOLS ${program})
 endfunction()
 
 # Seconds that a test of this level may take.

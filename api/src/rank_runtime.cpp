@@ -61,9 +61,10 @@ std::vector<route::Kind> routes_of(const std::string& text) {
       if (name == route::to_string(kind)) kinds.push_back(kind);
     }
     if (kinds.size() == before) {
-      throw Error(ErrorCode::bad_setting, "NUNA_ROUTES is \"" + text +
-                                              "\": expected names of mapped, packed, pipelined, direct, staged, with "
-                                              "commas between them");
+      throw Error(ErrorCode::bad_setting,
+                  "NUNA_ROUTES is \"" + text +
+                      "\": expected names of mapped, packed, pipelined, direct, staged, with "
+                      "commas between them");
     }
   }
   return kinds;
@@ -83,10 +84,14 @@ Index text_number(const std::string& text) {
 
 // Between two memories: if some named kind of a group leads there, the others of that group are refused.
 template <class Group>
-void refuse_others(const Group& group, const std::vector<route::Kind>& kinds, const topology::Machine& machine,
-                   const route::Ends& ends, route::Findings& findings) {
-  const auto in_group = [&](route::Kind kind) { return std::find(group.begin(), group.end(), kind) != group.end(); };
-  const auto named = [&](route::Kind kind) { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); };
+void refuse_others(const Group& group, const std::vector<route::Kind>& kinds,
+                   const topology::Machine& machine, const route::Ends& ends, route::Findings& findings) {
+  const auto in_group = [&](route::Kind kind) {
+    return std::find(group.begin(), group.end(), kind) != group.end();
+  };
+  const auto named = [&](route::Kind kind) {
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+  };
   const auto ways = route::ways(machine, findings, ends, {1, false, false});
   const bool leads = std::any_of(ways.begin(), ways.end(), [&](const route::Way& way) {
     return way.possible && in_group(way.kind) && named(way.kind);
@@ -102,7 +107,8 @@ std::string contents(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in || text.empty())
-    throw Error(ErrorCode::bad_setting, "NUNA_MACHINE is \"" + path + "\": there is no such file, or nothing in it");
+    throw Error(ErrorCode::bad_setting,
+                "NUNA_MACHINE is \"" + path + "\": there is no such file, or nothing in it");
   return text;
 }
 
@@ -162,9 +168,9 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
       recorder_(api::trace_recorder()),
       bell_(spin_of(config)),
       communicator_(std::move(communicator)),
-      slots_(address::Window::of_process().acquire(
-          {this, config.devices > 1 ? config.devices : 0, config.ranks_in_process,
-           communicator_->size() > config.ranks_in_process})),
+      slots_(address::Window::of_process().acquire({this, config.devices > 1 ? config.devices : 0,
+                                                    config.ranks_in_process,
+                                                    communicator_->size() > config.ranks_in_process})),
       arena_(slots_.slot_bytes()) {
   const bool shared = config_.devices == 1;
   const Index smallest_slot = agree();
@@ -177,6 +183,8 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
   for (const auto& d : devices_) places_.device_of_place.push_back(d.get());
   for (int d = 0; d < config_.devices; ++d) places_.place_of_slot.push_back({shared ? 0 : d + 1});
 
+  mover_ = std::make_unique<transfer::Mover>(transfer::Mover::Config{cluster::kProofBytes, config_.injection},
+                                             places_.device_of_place, *ways_, *staging_);
   if (ranks() > 1) {
     wire_ = std::make_unique<execute::Wire>(execute::Wire::Config{config_.context_id, config_.stall},
                                             *communicator_, *carrier_, bell_, stats_, recorder_.get());
@@ -186,7 +194,7 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
         rank(), [](const std::string& lines) { std::fputs(lines.c_str(), stdout); });
   } else {
     executor_ = std::make_unique<execute::Live>(execute::LiveConfig{config_.ahead, config_.poison}, places_,
-                                                wire_.get(), stats_);
+                                                *mover_, wire_.get(), stats_);
   }
   execute::ProgramConfig program;
   program.team = {ranks(), config_.devices};
@@ -228,7 +236,8 @@ void RankRuntime::connect() {
   }
   for (int from = 0; from < slots_.places() && !config_.routes.empty(); ++from) {
     for (int to = 0; to < slots_.places(); ++to) {
-      if (from != to) refuse_others(kCopyKinds, config_.routes, machine_, {{rank(), {from}}, {rank(), {to}}}, findings);
+      if (from != to)
+        refuse_others(kCopyKinds, config_.routes, machine_, {{rank(), {from}}, {rank(), {to}}}, findings);
     }
   }
   route::Limits limits;
@@ -291,9 +300,15 @@ Index RankRuntime::agree() {
     Index machine = 0;
     topology::RankFacts rank;
   };
-  const Facts mine{slots_.slot_bytes(),      config_.devices,      config_.poison,
-                   config_.check,            config_.dry_run,      config_.chunk_bytes,
-                   route_bits(config_.routes), text_number(config_.machine), facts()};
+  const Facts mine{slots_.slot_bytes(),
+                   config_.devices,
+                   config_.poison,
+                   config_.check,
+                   config_.dry_run,
+                   config_.chunk_bytes,
+                   route_bits(config_.routes),
+                   text_number(config_.machine),
+                   facts()};
   std::vector<Facts> all;
   if (ranks() == 1) {
     all.push_back(mine);
@@ -346,6 +361,7 @@ RankRuntime::~RankRuntime() {
   views_.reset();
   program_.reset();  // waits for everything
   executor_.reset();
+  mover_.reset();
   wire_.reset();
   carrier_.reset();
   ways_.reset();

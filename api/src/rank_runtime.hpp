@@ -23,6 +23,7 @@
 #include "trace/recorder.hpp"
 #include "trace/stats.hpp"
 #include "transfer/carrier.hpp"
+#include "transfer/mover.hpp"
 #include "transfer/staging.hpp"
 #include "transfer/ways.hpp"
 
@@ -41,7 +42,7 @@ struct RankConfig {
   bool dry_run = false;
   base::Injection injection;
   Index staging_bytes = Index{64} << 20;
-  Index chunk_bytes = 0;  ///< 0: as the model says
+  Index chunk_bytes = 0;            ///< 0: as the model says
   std::vector<route::Kind> routes;  ///< not empty: no others, where these are possible
   std::string machine_file;         ///< its name
   std::string machine;              ///< and what it says
@@ -97,6 +98,7 @@ class RankRuntime {
   topology::Machine machine_;  // of all ranks
   std::unique_ptr<transfer::Ways> ways_;
   std::unique_ptr<transfer::Staging> staging_;
+  std::unique_ptr<transfer::Mover> mover_;
   std::unique_ptr<transfer::Carrier> carrier_;
   std::unique_ptr<execute::Wire> wire_;
   std::unique_ptr<execute::Executor> executor_;

@@ -24,17 +24,19 @@ constexpr std::array<std::string_view, 4> kRoutes = {"mapped", "pipelined", "dir
 
 Injection Injection::parse(std::string_view text) {
   Injection injection;
-  const std::vector<std::string> items = absl::StrSplit(std::string(text), absl::ByAnyChar(", "), absl::SkipEmpty());
+  const std::vector<std::string> items =
+      absl::StrSplit(std::string(text), absl::ByAnyChar(", "), absl::SkipEmpty());
   for (const std::string& item : items) {
     const std::pair<std::string, std::string> words = absl::StrSplit(item, absl::MaxSplits(':', 1));
     const auto route = std::find(kRoutes.begin(), kRoutes.end(), words.first);
-    const auto fault = std::find_if(kFaults.begin(), kFaults.end(),
-                                    [&](const Name& n) { return n.text == words.second; });
+    const auto fault =
+        std::find_if(kFaults.begin(), kFaults.end(), [&](const Name& n) { return n.text == words.second; });
     if (route == kRoutes.end() || fault == kFaults.end()) {
-      throw Error(ErrorCode::bad_setting,
-                  "NUNA_INJECT is \"" + std::string(text) +
-                      "\": expected route:fault, with a route of mapped, pipelined, direct, staged and a fault of "
-                      "refused, unmapped, lost, wrong, slow");
+      throw Error(
+          ErrorCode::bad_setting,
+          "NUNA_INJECT is \"" + std::string(text) +
+              "\": expected route:fault, with a route of mapped, pipelined, direct, staged and a fault of "
+              "refused, unmapped, lost, wrong, slow");
     }
     injection.faults_.emplace(std::string(*route), fault->fault);
   }

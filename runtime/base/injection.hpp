@@ -27,7 +27,9 @@ class Injection {
   /// "route:fault" pairs with commas between them. Throws Error (bad_setting) for what is neither.
   static Injection parse(std::string_view text);
 
-  bool has(std::string_view route, Fault fault) const { return faults_.contains({std::string(route), fault}); }
+  bool has(std::string_view route, Fault fault) const {
+    return faults_.contains({std::string(route), fault});
+  }
 
  private:
   std::set<std::pair<std::string, Fault>> faults_;

@@ -2,9 +2,10 @@
 // The NUNA_* environment variables: one list of what exists, one typed way to read them.
 //
 // A Settings is a snapshot: reading it is thread-safe, later changes of the environment do not reach it. A
-// variable that is unset or empty gives the fallback; blanks around a number or a word do not count. A value without
-// meaning is nuna::Error (bad_setting) that names the variable, the value and what is accepted. Reading a name that known_settings() lacks is a
-// broken invariant: every variable is listed there, so that a user's misspelling can be told from a real one.
+// variable that is unset or empty gives the fallback; blanks around a number or a word do not count. A value
+// without meaning is nuna::Error (bad_setting) that names the variable, the value and what is accepted. Reading a
+// name that known_settings() lacks is a broken invariant: every variable is listed there, so that a user's
+// misspelling can be told from a real one. The table of docs/environment.md is printed from the same list.
 
 #include <chrono>
 #include <cstdint>
@@ -18,7 +19,9 @@ namespace nuna::base {
 struct SettingInfo {
   std::string_view name;
   std::string_view accepted;
-  std::string_view meaning;  ///< with the default
+  std::string_view standard;      ///< the value of an unset variable, in words if it depends on the machine
+  std::string_view meaning;       ///< a half-sentence
+  std::string_view program = {};  ///< what in the program wins over the variable, if anything does
 };
 
 /// Every variable that Nuna reads, in alphabetical order.

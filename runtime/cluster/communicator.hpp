@@ -32,8 +32,9 @@ namespace nuna::cluster {
 struct Envelope {
   std::uint64_t sequence = 0;  ///< number of the call in its Context
   std::uint64_t hash = 0;      ///< running hash of all calls up to this one
-  std::uint32_t message = 0;  ///< number of the message within the call
-  std::uint64_t lane = 0;     ///< zero for planned messages; only messages of one lane are matched with each other
+  std::uint32_t message = 0;   ///< number of the message within the call
+  std::uint64_t lane =
+      0;                ///< zero for planned messages; only messages of one lane are matched with each other
   std::string call;     ///< the call with its call site, for the report: "launch 'heat' at heat.cpp:31"
   std::string failure;  ///< not empty: the data could not be produced, and why
   ErrorCode failure_code = ErrorCode::kernel_failed;

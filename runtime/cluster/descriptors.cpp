@@ -41,8 +41,8 @@ address::File datagram_socket() {
 Mailslot::Mailslot() : socket_(datagram_socket()) {
   if (socket_.descriptor() < 0) return;
   std::random_device random;
-  const std::string name = "nuna-" + std::to_string(::getpid()) + "-" + std::to_string(random()) +
-                           std::to_string(random());
+  const std::string name =
+      "nuna-" + std::to_string(::getpid()) + "-" + std::to_string(random()) + std::to_string(random());
   const Address address = address_of(name);
   if (::bind(socket_.descriptor(), reinterpret_cast<const sockaddr*>(&address.socket), address.bytes) == 0)
     name_ = name;

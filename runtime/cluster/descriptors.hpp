@@ -27,7 +27,8 @@ class Mailslot {
 
   enum class Given : std::uint8_t { yes, later, never };
   /// Sends descriptors with a word to the process whose mailslot has this name. `later`: its queue is full; `never`: `why`.
-  static Given give(const std::string& name, std::uint64_t word, std::span<const int> files, std::string& why);
+  static Given give(const std::string& name, std::uint64_t word, std::span<const int> files,
+                    std::string& why);
 
   struct Gift {
     std::uint64_t word = 0;

@@ -53,8 +53,8 @@ void MessagePool::give(std::list<KeptMessage> messages) {
 }
 
 PostedReceive* Mailbox::take_receive(std::uint64_t lane) {
-  const auto first =
-      std::find_if(receives_.begin(), receives_.end(), [&](const PostedReceive* r) { return r->lane == lane; });
+  const auto first = std::find_if(receives_.begin(), receives_.end(),
+                                  [&](const PostedReceive* r) { return r->lane == lane; });
   if (first == receives_.end()) return nullptr;
   PostedReceive* const taken = *first;
   receives_.erase(first);
@@ -90,9 +90,8 @@ void Mailbox::post(PostedReceive& receive) {
   std::list<KeptMessage> taken;
   {
     const base::MutexLock lock(mutex_);
-    const auto first = std::find_if(messages_.begin(), messages_.end(), [&](const KeptMessage& m) {
-      return m.envelope.lane == receive.lane;
-    });
+    const auto first = std::find_if(messages_.begin(), messages_.end(),
+                                    [&](const KeptMessage& m) { return m.envelope.lane == receive.lane; });
     if (first == messages_.end()) {
       receives_.push_back(&receive);
       return;

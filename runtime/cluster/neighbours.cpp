@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kRoute = "mapped";
 constexpr std::chrono::seconds kLongestExchange{3};
-constexpr int kRounds = 5;        // of the proof; the best counts, because a rank may lose its core in the others
+constexpr int kRounds = 5;  // of the proof; the best counts, because a rank may lose its core in the others
 constexpr int kSlowestShare = 4;  // of the speed of a copy within one's own memory
 
 std::uint64_t mixed(std::uint64_t x) {
@@ -240,8 +240,9 @@ void Neighbours::prove(const std::vector<Offer>& offers, const base::Injection& 
     proof.why_not.clear();
     if (!intact) proof.why_not = "a pattern in its memory did not arrive as it was written";
     if (intact && proof.bytes_per_second < own_rate / kSlowestShare) {
-      proof.why_not = "its memory is slow to read: " + base::rounded_bytes_per_second(proof.bytes_per_second) + " against " +
-                      base::rounded_bytes_per_second(own_rate);
+      proof.why_not =
+          "its memory is slow to read: " + base::rounded_bytes_per_second(proof.bytes_per_second) +
+          " against " + base::rounded_bytes_per_second(own_rate);
     }
     proof.good = proof.why_not.empty();
   }

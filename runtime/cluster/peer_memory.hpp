@@ -38,7 +38,8 @@ class SharedMemory {
   std::byte* base(base::PlaceId place) const { return bases_[static_cast<std::size_t>(place.value)]; }
 
  private:
-  SharedMemory(std::uint64_t token, std::vector<std::byte*> bases) : token_(token), bases_(std::move(bases)) {}
+  SharedMemory(std::uint64_t token, std::vector<std::byte*> bases)
+      : token_(token), bases_(std::move(bases)) {}
 
   const std::uint64_t token_;
   const std::vector<std::byte*> bases_;
@@ -52,7 +53,8 @@ class Lease {
   Lease() = default;
   explicit Lease(const std::byte* first, std::shared_ptr<SharedMemory> entered = nullptr)
       : first_(first), entered_(std::move(entered)) {}
-  Lease(Lease&& other) noexcept : first_(std::exchange(other.first_, nullptr)), entered_(std::move(other.entered_)) {}
+  Lease(Lease&& other) noexcept
+      : first_(std::exchange(other.first_, nullptr)), entered_(std::move(other.entered_)) {}
   Lease& operator=(Lease&& other) noexcept {
     std::swap(first_, other.first_);
     std::swap(entered_, other.entered_);
@@ -74,7 +76,8 @@ class PeerMemory {
   /// A rank of this process.
   explicit PeerMemory(std::weak_ptr<SharedMemory> here) : here_(std::move(here)) {}
   /// A rank of another one, with a file for each place of `bytes` bytes.
-  PeerMemory(std::vector<address::File> files, Index bytes) : files_(std::move(files)), bytes_(bytes), mapped_(files_.size()) {}
+  PeerMemory(std::vector<address::File> files, Index bytes)
+      : files_(std::move(files)), bytes_(bytes), mapped_(files_.size()) {}
 
   bool in_process() const { return files_.empty(); }
   /// From now on nothing more is mapped: for tests of what follows.

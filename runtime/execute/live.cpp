@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "transfer/shape.hpp"
+
 namespace nuna::execute {
 
 using base::Ticket;
@@ -61,6 +63,7 @@ void Live::prepare(const plan::PlacePlan& plan, const Call& call) {
   for (const Instruction& step : plan.instructions) {
     for (const PlacedBox& placed : step.reads) make_usable(placed);
     for (const PlacedBox& placed : step.writes) make_usable(placed);
+    if (step.kind == Kind::copy) mover_.prove(step.reads.front().place, step.writes.front().place);
     if (step.kind != Kind::send && step.kind != Kind::receive) continue;
     const auto& boxes = step.kind == Kind::send ? step.reads : step.writes;
     if (!stays_in_place(step, call)) prepared_.push_back(wire_->packet(bytes_of(boxes)));
@@ -76,7 +79,8 @@ bool Live::stays_in_place(const Instruction& step, const Call& call) const {
   const Index bytes = bytes_of(boxes);
   const auto reachable = [&](const PlacedBox& b) { return places_.at(b.place).properties().host_accessible; };
   const transfer::Carrier& carrier = wire_->carrier();
-  if (transfer::Carrier::takes_pieces(sends ? carrier.way_to(step.peer, bytes) : carrier.way_from(step.peer, bytes)))
+  if (transfer::Carrier::takes_pieces(sends ? carrier.way_to(step.peer, bytes)
+                                            : carrier.way_from(step.peer, bytes)))
     return true;
   if (boxes.size() != 1 || bytes < plan::kInPlaceBytes || !reachable(boxes.front())) return false;
   return buffer_of(call, boxes.front()).region(boxes.front().place, boxes.front().box).contiguous();
@@ -141,8 +145,13 @@ Ticket Live::copy(const Instruction& step, const Call& call, const Tickets& afte
   const PlacedBox& from = step.reads.front();
   const PlacedBox& to = step.writes.front();
   stats_.moved(route_between(from.place, to.place), to.box.bytes());
-  return places_.at(to.place).copy(buffer_of(call, to).region(to.place, to.box),
-                                   buffer_of(call, from).region(from.place, from.box), after);
+  const route::Step way = mover_.way(from.place, to.place, to.box.bytes());
+  std::vector<transfer::Mover::Part> parts;
+  for (const base::ByteBox& b : way.kind == route::Kind::staged ? transfer::merged_and_cut({to.box}, way.chunk_bytes)
+                                                                : base::BoxList{to.box}) {
+    parts.push_back({buffer_of(call, to).region(to.place, b), buffer_of(call, from).region(from.place, b)});
+  }
+  return mover_.copy(to.place, from.place, parts, way, after);
 }
 
 void Live::send(const Instruction& step, const Call& call, Flight& flight) {

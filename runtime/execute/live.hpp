@@ -12,6 +12,7 @@
 #include "execute/places.hpp"
 #include "execute/wire.hpp"
 #include "trace/stats.hpp"
+#include "transfer/mover.hpp"
 
 namespace nuna::execute {
 
@@ -26,8 +27,8 @@ inline constexpr std::byte kPoison{0xff};
 class Live final : public Executor {
  public:
   /// `wire` is null for one rank.
-  Live(const LiveConfig& config, const Places& places, Wire* wire, trace::Stats& stats)
-      : config_(config), places_(places), wire_(wire), stats_(stats) {}
+  Live(const LiveConfig& config, const Places& places, transfer::Mover& mover, Wire* wire, trace::Stats& stats)
+      : config_(config), places_(places), mover_(mover), wire_(wire), stats_(stats) {}
   ~Live() override;
 
   void prepare(const plan::PlacePlan& plan, const Call& call) override;
@@ -55,6 +56,7 @@ class Live final : public Executor {
 
   LiveConfig config_;
   const Places& places_;
+  transfer::Mover& mover_;
   Wire* wire_;
   trace::Stats& stats_;
   std::deque<Flight> flights_;

@@ -414,7 +414,8 @@ bool Wire::work_ahead() {
   const std::uint64_t before = carrier_.work();
   for (std::size_t i = 1; i < started_; ++i) {
     Outgoing* out = outgoing(i);
-    if (out->packet == nullptr && out->bytes > 0 && transfer::Carrier::takes_pieces(carrier_.way_to(out->to, out->bytes)))
+    if (out->packet == nullptr && out->bytes > 0 &&
+        transfer::Carrier::takes_pieces(carrier_.way_to(out->to, out->bytes)))
       sent(*out);
   }
   for (std::size_t i = 1; i < posted_; ++i) {

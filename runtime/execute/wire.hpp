@@ -40,8 +40,8 @@ class Wire {
     std::uint64_t context_id = 0;    ///< for the trace
     std::chrono::nanoseconds stall;  ///< NUNA_STALL
   };
-  Wire(const Config& config, cluster::Communicator& communicator, transfer::Carrier& carrier, base::Doorbell& bell,
-       trace::Stats& stats, trace::Recorder* recorder);
+  Wire(const Config& config, cluster::Communicator& communicator, transfer::Carrier& carrier,
+       base::Doorbell& bell, trace::Stats& stats, trace::Recorder* recorder);
   ~Wire();  ///< completes what was submitted; by a thread that may use the communicator
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
@@ -50,7 +50,8 @@ class Wire {
   base::Ticket send(base::RankId to, cluster::Envelope envelope, std::unique_ptr<Packet> packet,
                     const Tickets& after);
   /// The same from where the bytes lie. They must stay, unchanged, until the ticket is done.
-  base::Ticket send(base::RankId to, cluster::Envelope envelope, transfer::Pieces pieces, const Tickets& after);
+  base::Ticket send(base::RankId to, cluster::Envelope envelope, transfer::Pieces pieces,
+                    const Tickets& after);
   /// Receives once `after` (the former users of the memory) is done. The memory must stay until the ticket is done.
   base::Ticket receive(base::RankId from, const cluster::Envelope& expected, transfer::Pieces pieces,
                        const Tickets& after = {});

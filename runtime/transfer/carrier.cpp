@@ -8,7 +8,8 @@ namespace nuna::transfer {
 using cluster::Envelope;
 using route::Kind;
 
-std::unique_ptr<cluster::Sending> Carrier::send(base::RankId to, const Envelope& envelope, const Pieces& pieces) {
+std::unique_ptr<cluster::Sending> Carrier::send(base::RankId to, const Envelope& envelope,
+                                                const Pieces& pieces) {
   const route::Step way = way_to(to, bytes_of(pieces));
   if (way.kind == Kind::mapped) return send_mapped(communicator_, to, envelope, pieces, config_.bases);
   if (way.kind == Kind::pipelined)
@@ -16,7 +17,8 @@ std::unique_ptr<cluster::Sending> Carrier::send(base::RankId to, const Envelope&
   return communicator_.send(to, envelope, one_run(pieces));
 }
 
-std::unique_ptr<cluster::Receive> Carrier::receive(base::RankId from, const Envelope& expected, const Pieces& pieces) {
+std::unique_ptr<cluster::Receive> Carrier::receive(base::RankId from, const Envelope& expected,
+                                                   const Pieces& pieces) {
   const route::Step way = way_from(from, bytes_of(pieces));
   if (way.kind == Kind::mapped)
     return receive_mapped(communicator_, from, expected, pieces, neighbours_->memory(from), work_);

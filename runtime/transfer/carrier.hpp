@@ -36,8 +36,8 @@ class Carrier {
   };
   /// `ways` are the same on both ends; every kind but mapped and pipelined is one message. `neighbours` is null where no way
   /// is mapped.
-  Carrier(Config config, cluster::Communicator& communicator, cluster::Neighbours* neighbours, Staging& staging,
-          const Ways& ways)
+  Carrier(Config config, cluster::Communicator& communicator, cluster::Neighbours* neighbours,
+          Staging& staging, const Ways& ways)
       : config_(std::move(config)),
         communicator_(communicator),
         neighbours_(neighbours),
@@ -48,8 +48,10 @@ class Carrier {
   route::Step way_from(base::RankId peer, Index bytes) const { return ways_.from(peer, bytes); }
 
   /// `pieces` are one run of memory where the way is one message.
-  std::unique_ptr<cluster::Sending> send(base::RankId to, const cluster::Envelope& envelope, const Pieces& pieces);
-  std::unique_ptr<cluster::Receive> receive(base::RankId from, const cluster::Envelope& expected, const Pieces& pieces);
+  std::unique_ptr<cluster::Sending> send(base::RankId to, const cluster::Envelope& envelope,
+                                         const Pieces& pieces);
+  std::unique_ptr<cluster::Receive> receive(base::RankId from, const cluster::Envelope& expected,
+                                            const Pieces& pieces);
 
   /// Grows with every piece of work done inside test().
   std::uint64_t work() const { return work_; }

@@ -41,14 +41,14 @@ std::span<const std::byte> bytes_of_value(const T& value) {
 
 class MappedSending final : public cluster::Sending {
  public:
-  MappedSending(cluster::Communicator& communicator, base::RankId to, const Envelope& envelope, const Pieces& pieces,
-                const std::vector<std::byte*>& bases) {
+  MappedSending(cluster::Communicator& communicator, base::RankId to, const Envelope& envelope,
+                const Pieces& pieces, const std::vector<std::byte*>& bases) {
     descriptor_.pieces = static_cast<std::int64_t>(pieces.size());
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const device::Region& region = pieces[i].region;
       const auto place = static_cast<std::size_t>(pieces[i].place.value);
-      const Whereabouts where{pieces[i].place.value, region.first - bases[place], region.counts, region.stride_bytes,
-                              region.run_bytes};
+      const Whereabouts where{pieces[i].place.value, region.first - bases[place], region.counts,
+                              region.stride_bytes, region.run_bytes};
       if (i < Descriptor::kMost) {
         descriptor_.first[i] = where;
       } else {
@@ -58,7 +58,8 @@ class MappedSending final : public cluster::Sending {
     parts_.push_back(communicator.send(to, envelope, bytes_of_value(descriptor_)));
     if (!envelope.failure.empty()) return;
     if (!others_.empty())
-      parts_.push_back(communicator.send(to, in_lane(envelope, Lane::more), std::as_bytes(std::span(others_))));
+      parts_.push_back(
+          communicator.send(to, in_lane(envelope, Lane::more), std::as_bytes(std::span(others_))));
     answer_ = communicator.receive(to, in_lane(envelope, Lane::answer), std::span(&answered_, 1));
   }
 
@@ -86,8 +87,7 @@ class MappedReceive final : public cluster::Receive {
         bytes_(transfer::bytes_of(to_)),
         memory_(memory),
         work_(work),
-        said_(communicator.receive(from, expected_,
-                                   std::as_writable_bytes(std::span(&descriptor_, 1)))) {}
+        said_(communicator.receive(from, expected_, std::as_writable_bytes(std::span(&descriptor_, 1)))) {}
 
   bool test() override {
     if (over_ || !hear()) return over_;
@@ -112,8 +112,9 @@ class MappedReceive final : public cluster::Receive {
       if (!said_->test()) return false;
       if (!said_->envelope().failure.empty()) return over_ = true;
       const auto pieces = static_cast<std::size_t>(descriptor_.pieces);
-      sources_.assign(descriptor_.first.begin(), descriptor_.first.begin() + std::min<std::ptrdiff_t>(
-                                                     descriptor_.pieces, Descriptor::kMost));
+      sources_.assign(
+          descriptor_.first.begin(),
+          descriptor_.first.begin() + std::min<std::ptrdiff_t>(descriptor_.pieces, Descriptor::kMost));
       if (pieces > Descriptor::kMost) {
         sources_.resize(pieces);
         more_ = communicator_.receive(from_, in_lane(expected_, Lane::more),
@@ -124,9 +125,10 @@ class MappedReceive final : public cluster::Receive {
     Index offered = 0;
     for (const Whereabouts& w : sources_) offered += bytes_of(w);
     if (offered != bytes_) {
-      throw Error(ErrorCode::diverged, "rank " + std::to_string(from_.value) + " offers " + std::to_string(offered) +
-                                           " bytes where " + std::to_string(bytes_) + " are expected in " +
-                                           expected_.call + ": let every rank make the same calls");
+      throw Error(ErrorCode::diverged, "rank " + std::to_string(from_.value) + " offers " +
+                                           std::to_string(offered) + " bytes where " +
+                                           std::to_string(bytes_) + " are expected in " + expected_.call +
+                                           ": let every rank make the same calls");
     }
     return heard_ = true;
   }
@@ -158,7 +160,8 @@ class MappedReceive final : public cluster::Receive {
       for (Index at = mine.begin; at < mine.end;) {
         const Index inside = (at - begin) % w.run_bytes;
         const Index size = std::min(mine.end - at, w.run_bytes - inside);
-        const std::span into(&buffer[static_cast<std::size_t>(at - part.begin)], static_cast<std::size_t>(size));
+        const std::span into(&buffer[static_cast<std::size_t>(at - part.begin)],
+                             static_cast<std::size_t>(size));
         if (!memory_.read({w.place}, offset_of_run(w, (at - begin) / w.run_bytes) + inside, into)) {
           throw Error(ErrorCode::diverged, "rank " + std::to_string(from_.value) +
                                                " is gone while its memory is read in " + expected_.call +

@@ -46,15 +46,15 @@ std::span<std::byte> one_run(const Pieces& pieces) {
 
 void pack(std::byte* to, const Pieces& from, Interval part) {
   for_each_in(from, part, [&](const Region& region, Interval mine, Index begin) {
-    device::host::copy_part(run_around(to + (begin + mine.begin - part.begin), mine.begin, region.bytes()), region,
-                            mine);
+    device::host::copy_part(run_around(to + (begin + mine.begin - part.begin), mine.begin, region.bytes()),
+                            region, mine);
   });
 }
 
 void unpack(const Pieces& to, const std::byte* from, Interval part) {
   for_each_in(to, part, [&](const Region& region, Interval mine, Index begin) {
-    device::host::copy_part(region, run_around(from + (begin + mine.begin - part.begin), mine.begin, region.bytes()),
-                            mine);
+    device::host::copy_part(
+        region, run_around(from + (begin + mine.begin - part.begin), mine.begin, region.bytes()), mine);
   });
 }
 

@@ -70,8 +70,9 @@ class Pipeline {
 
 class PipelinedSending final : public cluster::Sending, Pipeline<cluster::Sending> {
  public:
-  PipelinedSending(cluster::Communicator& communicator, base::RankId to, const Envelope& envelope, const Pieces& pieces,
-                   const route::Step& way, Staging& staging, const base::Injection& injection, std::uint64_t& work)
+  PipelinedSending(cluster::Communicator& communicator, base::RankId to, const Envelope& envelope,
+                   const Pieces& pieces, const route::Step& way, Staging& staging,
+                   const base::Injection& injection, std::uint64_t& work)
       : Pipeline(pieces, way, staging, work),
         communicator_(communicator),
         to_(to),
@@ -121,8 +122,8 @@ class PipelinedSending final : public cluster::Sending, Pipeline<cluster::Sendin
 
 class PipelinedReceive final : public cluster::Receive, Pipeline<cluster::Receive> {
  public:
-  PipelinedReceive(cluster::Communicator& communicator, base::RankId from, const Envelope& expected, const Pieces& pieces,
-                   const route::Step& way, Staging& staging, std::uint64_t& work)
+  PipelinedReceive(cluster::Communicator& communicator, base::RankId from, const Envelope& expected,
+                   const Pieces& pieces, const route::Step& way, Staging& staging, std::uint64_t& work)
       : Pipeline(pieces, way, staging, work),
         communicator_(communicator),
         from_(from),
@@ -169,15 +170,17 @@ class PipelinedReceive final : public cluster::Receive, Pipeline<cluster::Receiv
 }  // namespace
 
 std::unique_ptr<cluster::Sending> send_pipelined(cluster::Communicator& communicator, base::RankId to,
-                                                 const Envelope& envelope, const Pieces& pieces, const route::Step& way,
-                                                 Staging& staging, const base::Injection& injection,
-                                                 std::uint64_t& work) {
-  return std::make_unique<PipelinedSending>(communicator, to, envelope, pieces, way, staging, injection, work);
+                                                 const Envelope& envelope, const Pieces& pieces,
+                                                 const route::Step& way, Staging& staging,
+                                                 const base::Injection& injection, std::uint64_t& work) {
+  return std::make_unique<PipelinedSending>(communicator, to, envelope, pieces, way, staging, injection,
+                                            work);
 }
 
 std::unique_ptr<cluster::Receive> receive_pipelined(cluster::Communicator& communicator, base::RankId from,
                                                     const Envelope& expected, const Pieces& pieces,
-                                                    const route::Step& way, Staging& staging, std::uint64_t& work) {
+                                                    const route::Step& way, Staging& staging,
+                                                    std::uint64_t& work) {
   return std::make_unique<PipelinedReceive>(communicator, from, expected, pieces, way, staging, work);
 }
 

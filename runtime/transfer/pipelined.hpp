@@ -22,6 +22,7 @@ std::unique_ptr<cluster::Sending> send_pipelined(cluster::Communicator& communic
                                                  const base::Injection& injection, std::uint64_t& work);
 std::unique_ptr<cluster::Receive> receive_pipelined(cluster::Communicator& communicator, base::RankId from,
                                                     const cluster::Envelope& expected, const Pieces& pieces,
-                                                    const route::Step& way, Staging& staging, std::uint64_t& work);
+                                                    const route::Step& way, Staging& staging,
+                                                    std::uint64_t& work);
 
 }  // namespace nuna::transfer

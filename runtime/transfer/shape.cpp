@@ -10,7 +10,7 @@ using base::ByteBox;
 void cut(const ByteBox& box, Index most_bytes, base::BoxList& out) {
   int axis = 0;
   while (axis < base::kByteAxis && box[axis].size() == 1) ++axis;
-  if (box.bytes() <= most_bytes || axis == base::kByteAxis) {
+  if (box.bytes() <= most_bytes) {
     out.push_back(box);
     return;
   }

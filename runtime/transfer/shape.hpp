@@ -8,7 +8,7 @@
 
 namespace nuna::transfer {
 
-/// A copy between two places is cut into pieces of at most this many bytes (or one row, if that is larger).
+/// A copy between two places is cut into pieces of at most this many bytes.
 inline constexpr Index kMostBytes = Index{16} << 20;
 
 /// Unites boxes that form one box together, then cuts along the outermost axis that is longer than one index. The bytes

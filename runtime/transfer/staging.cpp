@@ -75,17 +75,19 @@ void Staging::give_back(std::byte* first) {
 
 std::byte* Staging::make() {
   constexpr auto kBytes = static_cast<std::size_t>(kBlockBytes);
-  void* const at = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  void* const at =
+      ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (at == MAP_FAILED) {
-    throw Error(ErrorCode::out_of_memory, "no memory for a staging block of " + base::print_bytes(kBlockBytes) +
-                                              ": free memory on this node");
+    throw Error(ErrorCode::out_of_memory, "no memory for a staging block of " +
+                                              base::print_bytes(kBlockBytes) + ": free memory on this node");
   }
   const bool refused = injection_.has("staged", base::Fault::refused);
   if (refused || ::mlock(at, kBytes) != 0) {
     const std::string why = refused ? "injected" : std::generic_category().message(errno);
     if (pinned_) {
-      base::log(base::LogLevel::info, "transfer", std::nullopt,
-                "staging memory is not locked (" + why + "): raise the limit (ulimit -l) if devices copy slowly");
+      base::log(
+          base::LogLevel::info, "transfer", std::nullopt,
+          "staging memory is not locked (" + why + "): raise the limit (ulimit -l) if devices copy slowly");
     }
     pinned_ = false;
   }

@@ -38,10 +38,11 @@ Step Ways::from(RankId peer, Index bytes) const {
   return known(from_, peer, {{peer, kHostPlace}, here(kHostPlace)}).at(bytes);
 }
 
-Step Ways::between(PlaceId from, PlaceId to, Index bytes) const {
+std::optional<Step> Ways::between(PlaceId from, PlaceId to, Index bytes) const {
   const MutexLock lock(mutex_);
   const route::Table& known = table({here(from), here(to)});
-  return known.empty() ? Step{} : known.at(bytes);
+  if (known.empty()) return std::nullopt;
+  return known.at(bytes);
 }
 
 void Ways::refuse(PlaceId from, PlaceId to, Kind kind, std::string why) {

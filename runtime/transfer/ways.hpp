@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,8 +34,8 @@ class Ways {
   /// Messages to and from another rank, as packed or pieces (a way that needs one run is left out).
   route::Step to(base::RankId peer, Index bytes) const NUNA_EXCLUDES(mutex_);
   route::Step from(base::RankId peer, Index bytes) const NUNA_EXCLUDES(mutex_);
-  /// Copies between places of this rank; kind direct if nothing is known to lead there.
-  route::Step between(base::PlaceId from, base::PlaceId to, Index bytes) const NUNA_EXCLUDES(mutex_);
+  /// Copies between places of this rank; nothing if no way is left.
+  std::optional<route::Step> between(base::PlaceId from, base::PlaceId to, Index bytes) const NUNA_EXCLUDES(mutex_);
 
   /// Takes a kind of copy away between two places.
   void refuse(base::PlaceId from, base::PlaceId to, route::Kind kind, std::string why) NUNA_EXCLUDES(mutex_);
@@ -50,7 +51,8 @@ class Ways {
   using Known = std::vector<std::atomic<const route::Table*>>;
 
   const route::Table& table(const route::Ends& ends) const NUNA_REQUIRES(mutex_);
-  const route::Table& known(Known& tables, base::RankId peer, const route::Ends& ends) const NUNA_EXCLUDES(mutex_);
+  const route::Table& known(Known& tables, base::RankId peer, const route::Ends& ends) const
+      NUNA_EXCLUDES(mutex_);
   topology::MemoryId here(base::PlaceId place) const { return {me_, place}; }
 
   const topology::Machine machine_;

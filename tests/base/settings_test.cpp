@@ -95,8 +95,9 @@ TEST(Settings, TheListIsSortedAndExplainsEverything) {
                              [](const SettingInfo& a, const SettingInfo& b) { return a.name < b.name; }));
   for (const SettingInfo& info : known) {
     EXPECT_THAT(std::string(info.name), testing::StartsWith("NUNA_"));
-    EXPECT_FALSE(info.accepted.empty());
-    EXPECT_FALSE(info.meaning.empty());
+    EXPECT_FALSE(info.accepted.empty()) << info.name;
+    EXPECT_FALSE(info.standard.empty()) << info.name;
+    EXPECT_FALSE(info.meaning.empty()) << info.name;
   }
 }
 

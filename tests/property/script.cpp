@@ -57,10 +57,14 @@ class Writer {
     script_.team.devices = random_.number(1, 4);
     if (random_.one_in(8)) script_.threads_per_device = 2;
     script_.overlap = random_.one_in(2);
-    static const std::array<const char*, 6> kRoutes{"", "mapped, staged", "pipelined, staged", "packed, direct",
-                                                    "mapped, pipelined, packed", "pipelined, direct"};
+    static const std::array<const char*, 6> kRoutes{"",
+                                                    "mapped, staged",
+                                                    "pipelined, staged",
+                                                    "packed, direct",
+                                                    "mapped, pipelined, packed",
+                                                    "pipelined, direct"};
     script_.routes = kRoutes[static_cast<std::size_t>(random_.between(0, 5))];
-    script_.chunk_bytes = static_cast<int>(random_.between(1, random_.one_in(2) ? 40 : 4000));
+    script_.chunk_bytes = static_cast<int>(random_.between(16, random_.one_in(2) ? 60 : 4000));
     const int buffers = random_.number(2, 3);
     const std::vector<Index> sizes = random_.one_in(2)
                                          ? std::vector<Index>{1, 2, 3, 4, 8, 12}
@@ -421,8 +425,9 @@ class Writer {
 
 std::string Script::text() const {
   std::string all = std::to_string(team.ranks) + " ranks x " + std::to_string(team.devices) + " devices x " +
-                    std::to_string(threads_per_device) + " threads" + (overlap ? ", overlapped" : "") + (routes.empty() ? "" : ", " + routes) + ", chunks of " +
-                    std::to_string(chunk_bytes) + "\n";
+                    std::to_string(threads_per_device) + " threads" + (overlap ? ", overlapped" : "") +
+                    (routes.empty() ? "" : ", " + routes) + ", chunks of " + std::to_string(chunk_bytes) +
+                    "\n";
   for (std::size_t b = 0; b < shapes.size(); ++b) {
     all += "  #" + std::to_string(b) + ": " + to_string(shapes[b].extents) + " of " +
            std::to_string(shapes[b].element_bytes) + " bytes\n";

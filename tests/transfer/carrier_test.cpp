@@ -34,7 +34,8 @@ struct Side {
       : memory(static_cast<std::size_t>(kMemory)),
         neighbours(communicator, {{memory.data()}, {-1}, kMemory}, {}),
         staging(staging_bytes),
-        ways(machine(communicator.size()), findings(only), {only.chunk, only.chunk, only.blocks}, communicator.rank()),
+        ways(machine(communicator.size()), findings(only), {only.chunk, only.chunk, only.blocks},
+             communicator.rank()),
         carrier({{memory.data()}, {}}, communicator, &neighbours, staging, ways),
         random(static_cast<std::uint32_t>(communicator.rank().value)) {}
 

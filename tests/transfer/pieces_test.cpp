@@ -43,7 +43,8 @@ Layout random_layout(std::mt19937& random, const std::vector<Index>& sizes) {
     r.first = layout.memory.data() + at;
     r.counts = s.counts;
     r.run_bytes = s.run;
-    r.stride_bytes = {s.counts[1] * s.counts[2] * (s.run + s.gap), s.counts[2] * (s.run + s.gap), s.run + s.gap};
+    r.stride_bytes = {s.counts[1] * s.counts[2] * (s.run + s.gap), s.counts[2] * (s.run + s.gap),
+                      s.run + s.gap};
     layout.pieces.push_back({base::kHostPlace, r});
     at += s.counts[0] * s.counts[1] * s.counts[2] * (s.run + s.gap);
   }

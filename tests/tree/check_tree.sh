@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Checks the source tree: format, include guards, file lengths, the arrow between layers.
+# Checks the source tree: format, include guards, file lengths, the arrow between layers, the guides' tables.
 #
-#   tests/tree/check_tree.sh [format|files|layers|all]   default: all
-#   tests/tree/check_tree.sh fix                         formats the files in place
+#   tests/tree/check_tree.sh [format|files|layers|tables|all]   default: all
+#   tests/tree/check_tree.sh fix                                formats the files in place, and renews the tables
+#
+# The table of environment variables is printed by nuna_settings_table, of $NUNA_TEST_BUILD or else of the release or the dev
+# build; where that is not built, the table is left alone.
 #
 # Exit status: 0 all well, 1 something to repair (printed), 77 the check cannot run here (printed).
 set -u
@@ -42,16 +45,29 @@ check_files() {
     END { close_file(); exit wrong }' || return 1
 }
 
+# tables check|fix
+tables() {
+  local build program=()
+  for build in "${NUNA_TEST_BUILD:-}" build/release build/dev; do
+    if [ -n "$build" ] && [ -x "$build/bin/nuna_settings_table" ]; then
+      program=(--settings "$build/bin/nuna_settings_table")
+      break
+    fi
+  done
+  python3 tests/tree/tables.py "$1" "${program[@]}"
+}
+check_tables() { tables check; }
+
 check_layers() { python3 tests/tree/layers.py .; }
 
 case ${1:-all} in
-  format | files | layers) "check_$1" ;;
-  fix) sources | xargs -r "$clang_format" -i ;;
+  format | files | layers | tables) "check_$1" ;;
+  fix) sources | xargs -r "$clang_format" -i && tables fix ;;
   all)
     status=0
-    for check in format files layers; do
+    for check in format files layers tables; do
       "check_$check" || { [ $? = 77 ] || status=1; }
     done
     exit $status ;;
-  *) echo "usage: $0 [format|files|layers|all|fix]" >&2; exit 2 ;;
+  *) echo "usage: $0 [format|files|layers|tables|all|fix]" >&2; exit 2 ;;
 esac

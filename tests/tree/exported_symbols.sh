@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What libnuna.so shows to its users: names of namespace nuna and C functions nuna_*, and at least one of them.
+# What libnuna.so shows to its users: names of namespace nuna and C functions nuna_*, and among them version(), by which a
+# program knows which library it was given.
 #
 #   tests/tree/exported_symbols.sh <libnuna.so>
 set -u
@@ -8,6 +9,10 @@ symbols=$(nm --dynamic --defined-only --demangle "$library" | sed -E 's/^[0-9a-f
 strangers=$(grep -vE '^((typeinfo( name)?|vtable|VTT) for )?nuna(::|_)' <<< "$symbols")
 if [ -z "$symbols" ]; then
   echo "$library shows nothing: are its functions marked NUNA_API?"
+  exit 1
+fi
+if ! grep -qx 'nuna::v[0-9]*::version()' <<< "$symbols"; then
+  echo "$library does not show nuna::version()"
   exit 1
 fi
 if [ -n "$strangers" ]; then

@@ -23,4 +23,5 @@
 #include "nuna/event.hpp"
 #include "nuna/host_view.hpp"
 #include "nuna/kernel.hpp"
+#include "nuna/version.hpp"
 #include "nuna/view.hpp"

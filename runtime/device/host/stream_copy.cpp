@@ -14,11 +14,14 @@ namespace {
 
 constexpr std::size_t kLine = 64;
 
-__attribute__((target("avx512f"))) void stream_lines_512(std::byte* to, const std::byte* from, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; i += kLine) _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));
+__attribute__((target("avx512f"))) void stream_lines_512(std::byte* to, const std::byte* from,
+                                                         std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += kLine)
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));
 }
 
-__attribute__((target("avx"))) void stream_lines_256(std::byte* to, const std::byte* from, std::size_t bytes) {
+__attribute__((target("avx"))) void stream_lines_256(std::byte* to, const std::byte* from,
+                                                     std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; i += kLine) {
     const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i));
     const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i + kLine / 2));
