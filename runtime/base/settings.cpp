@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <memory>
-#include <vector>
 
 #include "base/check.hpp"
 #include "base/log.hpp"
@@ -55,8 +54,8 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::string_view nearest_known(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const SettingInfo& setting : kKnown) names.push_back(setting.name);
+  std::array<std::string_view, kKnown.size()> names;
+  std::transform(kKnown.begin(), kKnown.end(), names.begin(), [](const SettingInfo& s) { return s.name; });
   return nearest(name, names);
 }
 
