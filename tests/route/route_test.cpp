@@ -20,7 +20,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using topology::Machine;
-using topology::MemoryId;
 
 Way way(Kind kind, const Machine& machine, const Ends& ends, Index bytes, const Findings& findings = {},
         const Limits& limits = {}) {
