@@ -1,18 +1,25 @@
 #include "rank_runtime.hpp"
 
+#include <absl/strings/str_split.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <utility>
 #include <vector>
 
+#include "base/check.hpp"
 #include "base/log.hpp"
 #include "device/host/host_device.hpp"
 #include "execute/dry_run.hpp"
 #include "nuna/error.hpp"
 #include "topology/discover.hpp"
+#include "topology/machine_file.hpp"
 #include "trace_session.hpp"
 
 namespace nuna::detail {
@@ -36,6 +43,67 @@ std::int64_t whole_number(const char* name, int asked, std::int64_t from_environ
   if (value >= 1 && value <= most) return value;
   throw Error(ErrorCode::invalid_argument, std::string(name) + " is " + std::to_string(value) +
                                                ": expected a whole number from 1 to " + std::to_string(most));
+}
+
+// Kinds that NUNA_ROUTES may name: of messages, and of copies within a rank.
+constexpr std::array kMessageKinds = {route::Kind::mapped, route::Kind::packed, route::Kind::pipelined};
+constexpr std::array kCopyKinds = {route::Kind::direct, route::Kind::staged};
+
+std::vector<route::Kind> routes_of(const std::string& text) {
+  std::vector<route::Kind> kinds;
+  const std::vector<std::string> names = absl::StrSplit(text, absl::ByAnyChar(", "), absl::SkipEmpty());
+  for (const std::string& name : names) {
+    const std::size_t before = kinds.size();
+    for (const auto kind : kMessageKinds) {
+      if (name == route::to_string(kind)) kinds.push_back(kind);
+    }
+    for (const auto kind : kCopyKinds) {
+      if (name == route::to_string(kind)) kinds.push_back(kind);
+    }
+    if (kinds.size() == before) {
+      throw Error(ErrorCode::bad_setting, "NUNA_ROUTES is \"" + text +
+                                              "\": expected names of mapped, packed, pipelined, direct, staged, with "
+                                              "commas between them");
+    }
+  }
+  return kinds;
+}
+
+Index route_bits(const std::vector<route::Kind>& kinds) {
+  Index bits = 0;
+  for (const auto kind : kinds) bits |= Index{1} << static_cast<int>(kind);
+  return bits;
+}
+
+Index text_number(const std::string& text) {
+  Index sum = 0;
+  for (const char c : text) sum = (sum * 131 + static_cast<unsigned char>(c)) % 1'000'000'007;
+  return sum;
+}
+
+// Between two memories: if some named kind of a group leads there, the others of that group are refused.
+template <class Group>
+void refuse_others(const Group& group, const std::vector<route::Kind>& kinds, const topology::Machine& machine,
+                   const route::Ends& ends, route::Findings& findings) {
+  const auto in_group = [&](route::Kind kind) { return std::find(group.begin(), group.end(), kind) != group.end(); };
+  const auto named = [&](route::Kind kind) { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); };
+  const auto ways = route::ways(machine, findings, ends, {1, false, false});
+  const bool leads = std::any_of(ways.begin(), ways.end(), [&](const route::Way& way) {
+    return way.possible && in_group(way.kind) && named(way.kind);
+  });
+  if (!leads) return;
+  for (const auto kind : group) {
+    if (!named(kind)) findings.refuse(ends, kind, "NUNA_ROUTES does not name it");
+  }
+}
+
+// All of a file; Error (bad_setting) if it cannot be read.
+std::string contents(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in || text.empty())
+    throw Error(ErrorCode::bad_setting, "NUNA_MACHINE is \"" + path + "\": there is no such file, or nothing in it");
+  return text;
 }
 
 }  // namespace
@@ -68,6 +136,12 @@ RankConfig configure(const Options& options, int ranks_in_process, int core_shar
   c.poison = settings.boolean("NUNA_POISON", false);
   c.check = settings.boolean("NUNA_CHECK", false);
   c.stall = settings.seconds("NUNA_STALL", cluster::kDefaultStall);
+  c.injection = base::Injection::parse(settings.text("NUNA_INJECT", ""));
+  c.staging_bytes = settings.bytes("NUNA_STAGING", c.staging_bytes);
+  c.chunk_bytes = std::min(settings.bytes("NUNA_CHUNK", 0), transfer::Staging::kBlockBytes);
+  c.routes = routes_of(settings.text("NUNA_ROUTES", ""));
+  c.machine_file = settings.text("NUNA_MACHINE", "");
+  if (!c.machine_file.empty()) c.machine = contents(c.machine_file);
   c.dry_run = options.dry_run || settings.boolean("NUNA_DRY_RUN", false);
   return c;
 }
@@ -89,9 +163,12 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
       bell_(spin_of(config)),
       communicator_(std::move(communicator)),
       slots_(address::Window::of_process().acquire(
-          {this, config.devices > 1 ? config.devices : 0, config.ranks_in_process})),
+          {this, config.devices > 1 ? config.devices : 0, config.ranks_in_process,
+           communicator_->size() > config.ranks_in_process})),
       arena_(slots_.slot_bytes()) {
   const bool shared = config_.devices == 1;
+  const Index smallest_slot = agree();
+  connect();
   devices_.push_back(
       make_device(base::kHostPlace, shared ? "host:0" : "host", shared ? config_.threads_per_device : 1));
   for (int d = 0; d < config_.devices && !shared; ++d) {
@@ -102,7 +179,7 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
 
   if (ranks() > 1) {
     wire_ = std::make_unique<execute::Wire>(execute::Wire::Config{config_.context_id, config_.stall},
-                                            *communicator_, bell_, stats_, recorder_.get());
+                                            *communicator_, *carrier_, bell_, stats_, recorder_.get());
   }
   if (config_.dry_run) {
     executor_ = std::make_unique<execute::DryRun>(
@@ -117,10 +194,52 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
   program.poison = config_.poison;
   program.fewest_ahead = config_.overlap;
   program.check = config_.check;
-  program.dense_limit = agree() / 2;
+  program.dense_limit = smallest_slot / 2;
   program_ = std::make_unique<execute::Program>(program, places_, arena_, *communicator_, *executor_, stats_,
                                                 recorder_.get());
   views_ = std::make_unique<adsm::HostViews>(*program_);
+}
+
+// Finds out how bytes go to and from each other rank, and between the places of this one.
+void RankRuntime::connect() {
+  base::check(arena_.allocate(cluster::kProofBytes) == 0, "the proof lies at the beginning of every place");
+  std::vector<std::byte*> bases;
+  std::vector<int> files;
+  for (int p = 0; p < slots_.places(); ++p) {
+    bases.push_back(slots_.base({p}));
+    files.push_back(slots_.file({p}));
+  }
+  route::Findings findings;
+  if (ranks() > 1) {
+    neighbours_ = std::make_unique<cluster::Neighbours>(
+        *communicator_, cluster::Neighbours::Memory{bases, files, slots_.slot_bytes()}, config_.injection);
+  }
+  for (int r = 0; r < ranks(); ++r) {
+    if (r == rank().value) continue;
+    const topology::MemoryId here{rank(), base::kHostPlace};
+    const topology::MemoryId there{{r}, base::kHostPlace};
+    const auto& in = neighbours_->reading({r});
+    const auto& out = neighbours_->read_by({r});
+    if (!in.good) findings.refuse({there, here}, route::Kind::mapped, in.why_not);
+    if (!out.good) findings.refuse({here, there}, route::Kind::mapped, out.why_not);
+    if (config_.routes.empty()) continue;
+    refuse_others(kMessageKinds, config_.routes, machine_, {there, here}, findings);
+    refuse_others(kMessageKinds, config_.routes, machine_, {here, there}, findings);
+  }
+  for (int from = 0; from < slots_.places() && !config_.routes.empty(); ++from) {
+    for (int to = 0; to < slots_.places(); ++to) {
+      if (from != to) refuse_others(kCopyKinds, config_.routes, machine_, {{rank(), {from}}, {rank(), {to}}}, findings);
+    }
+  }
+  route::Limits limits;
+  limits.most_chunk_bytes = transfer::Staging::kBlockBytes;
+  if (config_.chunk_bytes > 0) limits.least_chunk_bytes = limits.most_chunk_bytes = config_.chunk_bytes;
+  ways_ = std::make_unique<transfer::Ways>(machine_, std::move(findings), limits, rank());
+  staging_ = std::make_unique<transfer::Staging>(config_.staging_bytes, config_.injection);
+  if (ranks() > 1) {
+    carrier_ = std::make_unique<transfer::Carrier>(transfer::Carrier::Config{bases, config_.injection},
+                                                   *communicator_, neighbours_.get(), *staging_, *ways_);
+  }
 }
 
 std::unique_ptr<device::Device> RankRuntime::make_device(base::PlaceId place, const std::string& name,
@@ -133,7 +252,7 @@ std::unique_ptr<device::Device> RankRuntime::make_device(base::PlaceId place, co
   d.range_bytes = static_cast<std::size_t>(slots_.slot_bytes() / page * page);
   d.memory_bytes = config_.memory_limit_bytes;
   d.shares_host_memory = place == base::kHostPlace;
-  d.shared_mapping = place == base::kHostPlace;
+  d.shared_mapping = place == base::kHostPlace || slots_.file(place) >= 0;
   d.bell = &bell_;
   d.spin = spin_of(config_);
   d.stats = &stats_;
@@ -144,30 +263,56 @@ std::unique_ptr<device::Device> RankRuntime::make_device(base::PlaceId place, co
   return device::make_host_device(d);
 }
 
-// What all ranks must have alike, or plans would differ. Returns the smallest slot of any rank.
-Index RankRuntime::agree() const {
+topology::RankFacts RankRuntime::facts() const {
+  topology::RankFacts facts;
+  topology::set_node_name(facts, host().node.name);
+  facts.host_memory_bytes = static_cast<std::int64_t>(config_.memory_limit_bytes);
+  facts.device_memory_bytes = facts.host_memory_bytes;
+  facts.sockets = host().node.sockets;
+  facts.node_cores = host().node.cores;
+  facts.cores = allowed_cores();
+  facts.devices = config_.devices;
+  facts.threads_per_device = config_.threads_per_device;
+  facts.shares_host_memory = config_.devices == 1 ? 1 : 0;
+  return facts;
+}
+
+// What all ranks must have alike, or plans would differ; and what they are, for the machine's description. Returns the
+// smallest slot of any rank.
+Index RankRuntime::agree() {
   struct Facts {
     Index slot_bytes = 0;
     Index devices = 0;
     Index poison = 0;
     Index check = 0;
     Index dry_run = 0;
+    Index chunk_bytes = 0;
+    Index routes = 0;
+    Index machine = 0;
+    topology::RankFacts rank;
   };
-  const Facts mine{slots_.slot_bytes(), config_.devices, config_.poison, config_.check, config_.dry_run};
-  Index smallest = mine.slot_bytes;
-  if (ranks() == 1) return smallest;
-  cluster::Envelope envelope;
-  envelope.call = "the creation of a Context";
-  std::vector<std::byte> bytes(sizeof mine);
-  std::memcpy(bytes.data(), &mine, sizeof mine);
+  const Facts mine{slots_.slot_bytes(),      config_.devices,      config_.poison,
+                   config_.check,            config_.dry_run,      config_.chunk_bytes,
+                   route_bits(config_.routes), text_number(config_.machine), facts()};
   std::vector<Facts> all;
-  for (const auto& each : communicator_->allgather(envelope, bytes)) {
-    Facts facts;
-    std::memcpy(&facts, each.data(), std::min(each.size(), sizeof facts));
-    all.push_back(facts);
+  if (ranks() == 1) {
+    all.push_back(mine);
+  } else {
+    cluster::Envelope envelope;
+    envelope.call = "the creation of a Context";
+    std::vector<std::byte> bytes(sizeof mine);
+    std::memcpy(bytes.data(), &mine, sizeof mine);
+    for (const auto& each : communicator_->allgather(envelope, bytes)) {
+      Facts facts;
+      std::memcpy(&facts, each.data(), std::min(each.size(), sizeof facts));
+      all.push_back(facts);
+    }
   }
+  Index smallest = mine.slot_bytes;
+  std::vector<topology::RankFacts> described;
   for (std::size_t r = 0; r < all.size(); ++r) {
     smallest = std::min(smallest, all[r].slot_bytes);
+    described.push_back(all[r].rank);
     const auto alike = [&](Index Facts::* fact, const char* what, const char* setting) {
       if (all[r].*fact == all[0].*fact) return;
       throw Error(ErrorCode::bad_setting, "rank " + std::to_string(r) + " has " +
@@ -179,6 +324,14 @@ Index RankRuntime::agree() const {
     alike(&Facts::poison, " for poisoning", "NUNA_POISON");
     alike(&Facts::check, " for checking", "NUNA_CHECK");
     alike(&Facts::dry_run, " for a dry run", "NUNA_DRY_RUN");
+    alike(&Facts::chunk_bytes, " bytes a chunk", "NUNA_CHUNK");
+    alike(&Facts::routes, " as its set of routes", "NUNA_ROUTES");
+    alike(&Facts::machine, " as the sum of its machine file", "NUNA_MACHINE");
+  }
+  machine_ = topology::assemble(described);
+  if (!config_.machine.empty()) {
+    machine_ = topology::with_rates(std::move(machine_),
+                                    topology::read_machine(config_.machine, config_.machine_file));
   }
   return smallest;
 }
@@ -194,6 +347,9 @@ RankRuntime::~RankRuntime() {
   program_.reset();  // waits for everything
   executor_.reset();
   wire_.reset();
+  carrier_.reset();
+  ways_.reset();
+  neighbours_.reset();  // nobody reads this rank's memory any more
   devices_.clear();
   communicator_.reset();
   if (recorder_ != nullptr) api::write_trace();

@@ -13,13 +13,18 @@
 #include "adsm/host_view.hpp"
 #include "base/settings.hpp"
 #include "cluster/communicator.hpp"
+#include "cluster/neighbours.hpp"
 #include "device/device.hpp"
 #include "execute/live.hpp"
 #include "execute/program.hpp"
 #include "execute/wire.hpp"
 #include "nuna/context.hpp"
+#include "topology/gathered.hpp"
 #include "trace/recorder.hpp"
 #include "trace/stats.hpp"
+#include "transfer/carrier.hpp"
+#include "transfer/staging.hpp"
+#include "transfer/ways.hpp"
 
 namespace nuna::detail {
 
@@ -34,6 +39,12 @@ struct RankConfig {
   bool poison = false;
   bool check = false;
   bool dry_run = false;
+  base::Injection injection;
+  Index staging_bytes = Index{64} << 20;
+  Index chunk_bytes = 0;  ///< 0: as the model says
+  std::vector<route::Kind> routes;  ///< not empty: no others, where these are possible
+  std::string machine_file;         ///< its name
+  std::string machine;              ///< and what it says
   int ranks_in_process = 1;
   int core_sharers = 1;          ///< ranks, in this process or not, that run on the same cores
   std::uint64_t context_id = 0;  ///< the same on every rank, different for each Context of a process
@@ -67,7 +78,9 @@ class RankRuntime {
   std::chrono::nanoseconds age() const { return std::chrono::steady_clock::now() - start_; }
 
  private:
-  Index agree() const;
+  topology::RankFacts facts() const;
+  Index agree();
+  void connect();
   std::unique_ptr<device::Device> make_device(base::PlaceId place, const std::string& name, int threads);
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -80,6 +93,11 @@ class RankRuntime {
   address::Arena arena_;
   std::vector<std::unique_ptr<device::Device>> devices_;  // by place
   execute::Places places_;
+  std::unique_ptr<cluster::Neighbours> neighbours_;
+  topology::Machine machine_;  // of all ranks
+  std::unique_ptr<transfer::Ways> ways_;
+  std::unique_ptr<transfer::Staging> staging_;
+  std::unique_ptr<transfer::Carrier> carrier_;
   std::unique_ptr<execute::Wire> wire_;
   std::unique_ptr<execute::Executor> executor_;
   std::unique_ptr<execute::Program> program_;

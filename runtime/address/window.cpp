@@ -33,13 +33,16 @@ Index wished_pitch(Index largest, Index count) {
   return pitch;
 }
 
-/// Opens the memory of a place at `offset` of `reservation`.
-bool open_slot(const Reservation& reservation, Index offset, Index bytes, int place, File& host_file) {
-  if (place > 0) return reservation.map_private(offset, bytes);
+/// Opens the memory of the next place at `offset` of `reservation`.
+bool open_slot(const Reservation& reservation, Index offset, Index bytes, bool mappable,
+               std::vector<File>& files) {
+  const bool host = files.empty();
+  files.emplace_back();
+  if (!host && !mappable) return reservation.map_private(offset, bytes);
   auto file = memory_file(bytes);
-  if (!file) return reservation.map_shared(offset, bytes);
+  if (!file) return host ? reservation.map_shared(offset, bytes) : reservation.map_private(offset, bytes);
   if (!reservation.map_shared(offset, bytes, *file)) return false;
-  host_file = std::move(*file);
+  files.back() = std::move(*file);
   return true;
 }
 
@@ -51,7 +54,7 @@ Slots::Slots(Slots&& other) noexcept
       reservations_(std::move(other.reservations_)),
       bases_(std::move(other.bases_)),
       slot_bytes_(other.slot_bytes_),
-      host_file_(std::move(other.host_file_)) {}
+      files_(std::move(other.files_)) {}
 
 Slots& Slots::operator=(Slots&& other) noexcept {
   if (this == &other) return *this;
@@ -61,7 +64,7 @@ Slots& Slots::operator=(Slots&& other) noexcept {
   reservations_ = std::move(other.reservations_);
   bases_ = std::move(other.bases_);
   slot_bytes_ = other.slot_bytes_;
-  host_file_ = std::move(other.host_file_);
+  files_ = std::move(other.files_);
   return *this;
 }
 
@@ -70,6 +73,11 @@ Slots::~Slots() { release(); }
 std::byte* Slots::base(base::PlaceId place) const {
   base::check(0 <= place.value && place.value < places(), "a place has no slot");
   return bases_[static_cast<std::size_t>(place.value)];
+}
+
+int Slots::file(base::PlaceId place) const {
+  base::check(0 <= place.value && place.value < places(), "a place has no slot");
+  return files_[static_cast<std::size_t>(place.value)].descriptor();
 }
 
 void Slots::release() noexcept {
@@ -102,9 +110,11 @@ Slots Window::acquire(const Request& request) {
   bool placed = false;
   const Index smallest_fixed = std::min(pitch, kSmallestFixedSlotBytes);
   for (Index p = pitch; !placed && !options_.table_mode && p >= smallest_fixed; p /= 2) {
-    placed = try_fixed(slots, places, p);
+    placed = try_fixed(slots, places, p, request.mappable_devices);
   }
-  for (Index p = pitch; !placed && p >= kSmallestSlotBytes; p /= 2) placed = try_table(slots, places, p);
+  for (Index p = pitch; !placed && p >= kSmallestSlotBytes; p /= 2) {
+    placed = try_table(slots, places, p, request.mappable_devices);
+  }
   if (!placed) {
     throw Error(ErrorCode::out_of_memory, "no address space for " + std::to_string(places) + " memories of " +
                                               base::rounded_bytes(kSmallestSlotBytes) +
@@ -120,7 +130,7 @@ Slots Window::acquire(const Request& request) {
 }
 
 /// All slots side by side at their fixed addresses. Changes nothing if it fails.
-bool Window::try_fixed(Slots& slots, int places, Index pitch) {
+bool Window::try_fixed(Slots& slots, int places, Index pitch, bool mappable) {
   if (addresses_.largest_hole_bytes() < places * pitch) return false;
   Index begin = 0;
   try {
@@ -133,7 +143,7 @@ bool Window::try_fixed(Slots& slots, int places, Index pitch) {
   bool opened = reservation.has_value();
   for (int p = 0; opened && p < places; ++p) {
     const Index offset = p * pitch + colour_bytes(static_cast<std::uint64_t>(begin / pitch + p));
-    opened = open_slot(*reservation, offset, usable_bytes(pitch), p, tried.host_file_);
+    opened = open_slot(*reservation, offset, usable_bytes(pitch), mappable, tried.files_);
     tried.bases_.push_back(reservation->begin() + offset);
   }
   if (!opened) {
@@ -148,7 +158,7 @@ bool Window::try_fixed(Slots& slots, int places, Index pitch) {
 }
 
 /// Each slot wherever the kernel puts it. Changes nothing but the next colour if it fails.
-bool Window::try_table(Slots& slots, int places, Index pitch) {
+bool Window::try_table(Slots& slots, int places, Index pitch, bool mappable) {
   Slots tried;
   for (int p = 0; p < places; ++p) {
     auto reservation = Reservation::anywhere(pitch);
@@ -157,7 +167,7 @@ bool Window::try_table(Slots& slots, int places, Index pitch) {
     // The colour is the address's, not the distance from wherever the kernel begins.
     const Index off = static_cast<Index>(address % static_cast<std::uintptr_t>(kColourPeriodBytes));
     const Index skip = (colour_bytes(next_colour_++) - off + kColourPeriodBytes) % kColourPeriodBytes;
-    if (!open_slot(*reservation, skip, usable_bytes(pitch), p, tried.host_file_)) return false;
+    if (!open_slot(*reservation, skip, usable_bytes(pitch), mappable, tried.files_)) return false;
     tried.bases_.push_back(reservation->begin() + skip);
     tried.reservations_.push_back(std::move(*reservation));
   }

@@ -4,8 +4,9 @@
 // An owner (a rank of a Context) acquires a range of slots: one for its host memory, one for each device
 // memory that is not the driver's to place. Slot p of the window lies at kWindowBegin + p * slot size +
 // colour(p): bases differ by pages modulo 64 KiB, because streams between equal low address bits are slow.
-// The host slot is a mapping of a file in memory, so that neighbours and a second view can map it; device
-// slots are private memory. All are readable and writable from the start; pages appear with use.
+// The host slot is a mapping of a file in memory, so that neighbours and a second view can map it; so are device slots if
+// neighbours are to map them, else they are private memory. All are readable and writable from the start; pages appear with
+// use.
 //
 // Sizes: a slot is 1 TiB (16 GiB under ThreadSanitizer) where all slots of `peers` owners fit into the
 // window, else halved until they do. Where the machine refuses (a limit, a foreign mapping, strict
@@ -71,8 +72,8 @@ class Slots {
   std::byte* base(base::PlaceId place) const;
   /// Bytes behind each base: a little less than a power of two, because of the colours.
   Index slot_bytes() const { return slot_bytes_; }
-  /// The file behind the host slot, or -1 where the kernel has none. Ours; do not close it.
-  int host_file() const { return host_file_.descriptor(); }
+  /// The file behind a slot, or -1 where it has none: private memory, or a kernel without such files. Ours; do not close it.
+  int file(base::PlaceId place) const;
   bool table_mode() const { return !addresses_.has_value(); }
 
  private:
@@ -85,7 +86,7 @@ class Slots {
   std::vector<Reservation> reservations_;  // one for all slots, or in table mode one for each
   std::vector<std::byte*> bases_;
   Index slot_bytes_ = 0;
-  File host_file_;
+  std::vector<File> files_;  // by place, some empty
 };
 
 class Window {
@@ -104,6 +105,7 @@ class Window {
     const void* owner = nullptr;  ///< given back by find(); the window does not look at it
     int device_places = 0;
     int peers = 1;
+    bool mappable_devices = false;  ///< device slots are mappings of files, too
   };
   Slots acquire(const Request& request) NUNA_EXCLUDES(mutex_);
 
@@ -125,8 +127,8 @@ class Window {
     base::PlaceId place;
   };
 
-  bool try_fixed(Slots& slots, int places, Index pitch) NUNA_REQUIRES(mutex_);
-  bool try_table(Slots& slots, int places, Index pitch) NUNA_REQUIRES(mutex_);
+  bool try_fixed(Slots& slots, int places, Index pitch, bool mappable) NUNA_REQUIRES(mutex_);
+  bool try_table(Slots& slots, int places, Index pitch, bool mappable) NUNA_REQUIRES(mutex_);
   void forget(Slots& slots) NUNA_EXCLUDES(mutex_);
 
   const WindowOptions options_;

@@ -4,7 +4,8 @@
 // A Communicator belongs to one Context and one rank; it connects ranks 0..size()-1 of that Context and nothing else
 // (messages of two Contexts never mix). Messages between two ranks are matched in the order in which they were sent
 // (planned transfers are sent and received in the same order on both sides, D5); the tag is compared, not searched
-// for, so ranks that made different calls are found at the first planned message (D2).
+// for, so ranks that made different calls are found at the first planned message (D2). What two ends exchange beside the
+// plan (answers, chunks of one message) goes in lanes of its own, each in order.
 //
 // Threads: those that driver() names may call anything; calls for the same peer and direction come from one thread at a time.
 // Memory: bytes handed to send() and receive() must stay until it is done.
@@ -31,7 +32,8 @@ namespace nuna::cluster {
 struct Envelope {
   std::uint64_t sequence = 0;  ///< number of the call in its Context
   std::uint64_t hash = 0;      ///< running hash of all calls up to this one
-  std::uint32_t message = 0;   ///< number of the message within the call
+  std::uint32_t message = 0;  ///< number of the message within the call
+  std::uint64_t lane = 0;     ///< zero for planned messages; only messages of one lane are matched with each other
   std::string call;     ///< the call with its call site, for the report: "launch 'heat' at heat.cpp:31"
   std::string failure;  ///< not empty: the data could not be produced, and why
   ErrorCode failure_code = ErrorCode::kernel_failed;

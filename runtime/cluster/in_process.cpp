@@ -70,6 +70,7 @@ class InProcessCluster::PendingReceive final : public Receive {
         to_(to),
         call_(or_unnamed(expected.call)) {
     posted_.into = into;
+    posted_.lane = expected.lane;
     const bool held_back = mailbox_.kept_bytes() > kMostKeptBytes;
     mailbox_.post(posted_);
     if (held_back) hub_->members.ring(from_);

@@ -52,13 +52,20 @@ void MessagePool::give(std::list<KeptMessage> messages) {
   }
 }
 
+PostedReceive* Mailbox::take_receive(std::uint64_t lane) {
+  const auto first =
+      std::find_if(receives_.begin(), receives_.end(), [&](const PostedReceive* r) { return r->lane == lane; });
+  if (first == receives_.end()) return nullptr;
+  PostedReceive* const taken = *first;
+  receives_.erase(first);
+  return taken;
+}
+
 void Mailbox::send(const Envelope& envelope, std::span<const std::byte> bytes) {
   {
     const base::MutexLock lock(mutex_);
-    if (!receives_.empty()) {
-      PostedReceive& first = *receives_.front();
-      receives_.erase(receives_.begin());
-      deliver(first, envelope, bytes);
+    if (PostedReceive* const first = take_receive(envelope.lane)) {
+      deliver(*first, envelope, bytes);
       return;
     }
   }
@@ -68,14 +75,13 @@ void Mailbox::send(const Envelope& envelope, std::span<const std::byte> bytes) {
   kept.front().bytes.assign(bytes.begin(), bytes.end());
   {
     const base::MutexLock lock(mutex_);
-    if (receives_.empty()) {
+    PostedReceive* const first = take_receive(envelope.lane);
+    if (first == nullptr) {
       kept_bytes_.fetch_add(bytes.size(), std::memory_order_relaxed);
       messages_.splice(messages_.end(), kept);
       return;
     }
-    PostedReceive& first = *receives_.front();
-    receives_.erase(receives_.begin());
-    deliver(first, envelope, bytes);
+    deliver(*first, envelope, bytes);
   }
   pool_.give(std::move(kept));
 }
@@ -84,11 +90,14 @@ void Mailbox::post(PostedReceive& receive) {
   std::list<KeptMessage> taken;
   {
     const base::MutexLock lock(mutex_);
-    if (messages_.empty()) {
+    const auto first = std::find_if(messages_.begin(), messages_.end(), [&](const KeptMessage& m) {
+      return m.envelope.lane == receive.lane;
+    });
+    if (first == messages_.end()) {
       receives_.push_back(&receive);
       return;
     }
-    taken.splice(taken.end(), messages_, messages_.begin());
+    taken.splice(taken.end(), messages_, first);
     kept_bytes_.fetch_sub(taken.front().bytes.size(), std::memory_order_relaxed);
   }
   deliver(receive, std::move(taken.front().envelope), taken.front().bytes);

@@ -1,15 +1,15 @@
 #pragma once
-// Messages from one rank to another inside a process: first in, first out, matched in the order of posting.
+// Messages from one rank to another inside a process: of each lane first in, first out, matched in the order of posting.
 //
 // A message that finds its receive posted is copied once, from the sender's memory into the receiver's; one
-// that comes early is kept in a buffer of the pool. Either the queue of messages or the queue of receives is
-// empty.
+// that comes early is kept in a buffer of the pool. Of each lane either the messages or the receives wait.
 //
 // Threads: sends of a mailbox come from one thread at a time, posts and cancels too; the two sides run in
 // parallel.
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <span>
 #include <vector>
@@ -50,6 +50,7 @@ class MessagePool {
 struct PostedReceive {
   enum class State { waiting, arrived, wrong_size };
   std::span<std::byte> into;
+  std::uint64_t lane = 0;
   Envelope envelope;           ///< with `arrived` and `wrong_size`
   std::size_t sent_bytes = 0;  ///< with `wrong_size`
   std::atomic<State> state{State::waiting};
@@ -68,6 +69,8 @@ class Mailbox {
   void cancel(PostedReceive& receive) NUNA_EXCLUDES(mutex_);
 
  private:
+  PostedReceive* take_receive(std::uint64_t lane) NUNA_REQUIRES(mutex_);
+
   MessagePool& pool_;
   std::atomic<std::size_t> kept_bytes_{0};
   base::Mutex mutex_;

@@ -22,16 +22,11 @@ device::Region packed(std::byte* first, Index bytes) {
   return r;
 }
 
-// Where the bytes of a message lie, if it is one run of bytes that the network can reach, and worth it: an instance is
-// busy as long as the message is on its way, and packing costs little for small ones.
-std::span<std::byte> in_place(const Places& places, const Call& call,
-                              const absl::InlinedVector<PlacedBox, 4>& boxes) {
-  if (boxes.size() != 1 || boxes.front().box.bytes() < plan::kInPlaceBytes) return {};
-  const PlacedBox& only = boxes.front();
-  if (!places.at(only.place).properties().host_accessible) return {};
-  const device::Region region = buffer_of(call, only).region(only.place, only.box);
-  if (!region.contiguous()) return {};
-  return {region.first, static_cast<std::size_t>(region.bytes())};
+// Where the bytes of a message lie.
+transfer::Pieces pieces_of(const Call& call, const absl::InlinedVector<PlacedBox, 4>& boxes) {
+  transfer::Pieces pieces;
+  for (const PlacedBox& b : boxes) pieces.push_back({b.place, buffer_of(call, b).region(b.place, b.box)});
+  return pieces;
 }
 
 Index bytes_of(const absl::InlinedVector<PlacedBox, 4>& boxes) {
@@ -68,9 +63,23 @@ void Live::prepare(const plan::PlacePlan& plan, const Call& call) {
     for (const PlacedBox& placed : step.writes) make_usable(placed);
     if (step.kind != Kind::send && step.kind != Kind::receive) continue;
     const auto& boxes = step.kind == Kind::send ? step.reads : step.writes;
-    if (in_place(places_, call, boxes).empty()) prepared_.push_back(wire_->packet(bytes_of(boxes)));
+    if (!stays_in_place(step, call)) prepared_.push_back(wire_->packet(bytes_of(boxes)));
   }
   std::reverse(prepared_.begin(), prepared_.end());
+}
+
+// Whether a message's bytes are left where they lie: the way that it goes takes them so, or they are one run, and worth it:
+// an instance is busy as long as its message is on its way, and packing costs little for small ones.
+bool Live::stays_in_place(const Instruction& step, const Call& call) const {
+  const bool sends = step.kind == Kind::send;
+  const auto& boxes = sends ? step.reads : step.writes;
+  const Index bytes = bytes_of(boxes);
+  const auto reachable = [&](const PlacedBox& b) { return places_.at(b.place).properties().host_accessible; };
+  const transfer::Carrier& carrier = wire_->carrier();
+  if (transfer::Carrier::takes_pieces(sends ? carrier.way_to(step.peer, bytes) : carrier.way_from(step.peer, bytes)))
+    return true;
+  if (boxes.size() != 1 || bytes < plan::kInPlaceBytes || !reachable(boxes.front())) return false;
+  return buffer_of(call, boxes.front()).region(boxes.front().place, boxes.front().box).contiguous();
 }
 
 std::unique_ptr<Packet> Live::next_packet() {
@@ -139,12 +148,11 @@ Ticket Live::copy(const Instruction& step, const Call& call, const Tickets& afte
 void Live::send(const Instruction& step, const Call& call, Flight& flight) {
   cluster::Envelope envelope = call.envelope;
   envelope.message = step.message;
-  if (const auto bytes = in_place(places_, call, step.reads); !bytes.empty()) {
-    const PlacedBox& r = step.reads.front();
+  if (stays_in_place(step, call)) {
     Tickets after;
-    buffer_of(call, r).before_read(r.place, r.box, after);
-    const Ticket sent = wire_->send(step.peer, std::move(envelope), bytes, after);
-    buffer_of(call, r).note_read(r.place, r.box, sent);
+    for (const PlacedBox& r : step.reads) buffer_of(call, r).before_read(r.place, r.box, after);
+    const Ticket sent = wire_->send(step.peer, std::move(envelope), pieces_of(call, step.reads), after);
+    for (const PlacedBox& r : step.reads) buffer_of(call, r).note_read(r.place, r.box, sent);
     flight.completion.tickets.push_back(sent);
     return;
   }
@@ -168,17 +176,17 @@ void Live::send(const Instruction& step, const Call& call, Flight& flight) {
 void Live::receive(const Instruction& step, const Call& call, Flight& flight) {
   cluster::Envelope expected = call.envelope;
   expected.message = step.message;
-  if (const auto bytes = in_place(places_, call, step.writes); !bytes.empty()) {
-    const PlacedBox& w = step.writes.front();
+  if (stays_in_place(step, call)) {
     Tickets after;
-    buffer_of(call, w).before_write(w.place, w.box, after);
-    const Ticket arrived = wire_->receive(step.peer, expected, bytes, after);
-    buffer_of(call, w).note_write(w.place, w.box, arrived);
+    for (const PlacedBox& w : step.writes) buffer_of(call, w).before_write(w.place, w.box, after);
+    const Ticket arrived = wire_->receive(step.peer, expected, pieces_of(call, step.writes), after);
+    for (const PlacedBox& w : step.writes) buffer_of(call, w).note_write(w.place, w.box, arrived);
     flight.completion.tickets.push_back(arrived);
     return;
   }
   auto packet = next_packet();
-  const Ticket arrived = wire_->receive(step.peer, expected, *packet);
+  const Ticket arrived = wire_->receive(
+      step.peer, expected, {{base::kHostPlace, packed(packet->data(), static_cast<Index>(packet->size()))}});
   const std::byte* next = packet->data();
   for (const PlacedBox& w : step.writes) {
     Instances& buffer = buffer_of(call, w);

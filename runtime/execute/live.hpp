@@ -49,6 +49,7 @@ class Live final : public Executor {
   base::Ticket copy(const plan::Instruction& step, const Call& call, const Tickets& after);
   void send(const plan::Instruction& step, const Call& call, Flight& flight);
   void receive(const plan::Instruction& step, const Call& call, Flight& flight);
+  bool stays_in_place(const plan::Instruction& step, const Call& call) const;
   std::unique_ptr<Packet> next_packet();
   void retire(std::size_t keep);
 

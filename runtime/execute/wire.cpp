@@ -1,6 +1,7 @@
 #include "execute/wire.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "base/check.hpp"
 #include "base/failure.hpp"
@@ -22,13 +23,21 @@ constexpr std::size_t kMostOnTheirWay = 64;  // sends
 
 using Clock = std::chrono::steady_clock;
 
+transfer::Pieces in_memory(std::span<std::byte> bytes) {
+  device::Region region;
+  region.first = bytes.data();
+  region.run_bytes = static_cast<Index>(bytes.size());
+  return {{base::kHostPlace, region}};
+}
+
 std::string rank_text(RankId r) { return "rank " + std::to_string(r.value); }
 
 }  // namespace
 
-Wire::Wire(const Config& config, cluster::Communicator& communicator, base::Doorbell& bell,
-           trace::Stats& stats, trace::Recorder* recorder)
+Wire::Wire(const Config& config, cluster::Communicator& communicator, transfer::Carrier& carrier,
+           base::Doorbell& bell, trace::Stats& stats, trace::Recorder* recorder)
     : communicator_(communicator),
+      carrier_(carrier),
       bell_(bell),
       stats_(stats),
       recorder_(recorder),
@@ -132,21 +141,23 @@ Ticket Wire::submit(Outgoing out) {
 
 Ticket Wire::send(RankId to, cluster::Envelope envelope, std::unique_ptr<Packet> packet,
                   const Tickets& after) {
-  const std::span<const std::byte> bytes = *packet;
-  return submit({to, std::move(envelope), bytes, std::move(packet), after, 0, nullptr, nullptr});
+  const transfer::Pieces pieces = in_memory(*packet);
+  const auto bytes = static_cast<Index>(packet->size());
+  return submit({to, std::move(envelope), pieces, bytes, std::move(packet), after, 0, nullptr, nullptr});
 }
 
-Ticket Wire::send(RankId to, cluster::Envelope envelope, std::span<const std::byte> bytes,
-                  const Tickets& after) {
-  return submit({to, std::move(envelope), bytes, nullptr, after, 0, nullptr, nullptr});
+Ticket Wire::send(RankId to, cluster::Envelope envelope, transfer::Pieces pieces, const Tickets& after) {
+  const Index bytes = transfer::bytes_of(pieces);
+  return submit({to, std::move(envelope), std::move(pieces), bytes, nullptr, after, 0, nullptr, nullptr});
 }
 
-Ticket Wire::receive(RankId from, const cluster::Envelope& expected, std::span<std::byte> into,
+Ticket Wire::receive(RankId from, const cluster::Envelope& expected, transfer::Pieces pieces,
                      const Tickets& after) {
   Incoming in;
   in.from = from;
   in.expected = expected;
-  in.into = into;
+  in.bytes = transfer::bytes_of(pieces);
+  in.pieces = std::move(pieces);
   in.after = after;
   in.value = ++last_receive_;
   {
@@ -197,12 +208,12 @@ bool Wire::start_send() {
   if (out->failure) set_failure(out->envelope, out->failure);
   try {
     const trace::Span span(recorder_, send_track_, out->envelope.call, trace::Category::send,
-                           {.bytes = static_cast<std::int64_t>(out->bytes.size()),
+                           {.bytes = out->bytes,
                             .sequence = out->envelope.sequence,
                             .flow = trace::flow_id(config_.context_id, communicator_.rank(), out->to,
                                                    out->envelope.sequence, out->envelope.message)});
-    out->sending = communicator_.send(out->to, out->envelope, out->bytes);
-    stats_.moved(trace::Route::send, static_cast<std::int64_t>(out->bytes.size()));
+    out->sending = carrier_.send(out->to, out->envelope, out->pieces);
+    stats_.moved(trace::Route::send, out->bytes);
   } catch (...) {
     if (!out->failure) out->failure = std::current_exception();
   }
@@ -281,7 +292,7 @@ bool Wire::post_receive() {
   if (recorder_ != nullptr) in->begin_ns = recorder_->now_ns();
   if (!in->refused) {
     try {
-      in->receive = communicator_.receive(in->from, in->expected, in->into);
+      in->receive = carrier_.receive(in->from, in->expected, in->pieces);
     } catch (...) {
       in->refused = std::current_exception();
     }
@@ -313,11 +324,11 @@ bool Wire::step_receive() {
       failure = std::current_exception();
     }
   }
-  if (!failure) stats_.moved(trace::Route::receive, static_cast<std::int64_t>(in->into.size()));
+  if (!failure) stats_.moved(trace::Route::receive, in->bytes);
   if (recorder_ != nullptr) {
     recorder_->span(receive_track_, in->expected.call, trace::Category::receive, in->begin_ns,
                     recorder_->now_ns(),
-                    {.bytes = static_cast<std::int64_t>(in->into.size()),
+                    {.bytes = in->bytes,
                      .sequence = in->expected.sequence,
                      .flow = trace::flow_id(config_.context_id, in->from, communicator_.rank(),
                                             in->expected.sequence, in->expected.message)});
@@ -390,24 +401,42 @@ void Wire::show_life() {
 }
 
 bool Wire::step() {
+  const std::uint64_t before = carrier_.work();
   const bool posted = post_receive();
   const bool started = start_send();
   const bool sent = complete_send();
   const bool received = step_receive();
-  return posted || started || sent || received;
+  return posted || started || sent || received || work_ahead() || carrier_.work() != before;
+}
+
+// Messages that need work of this side go on, also behind one that has not arrived.
+bool Wire::work_ahead() {
+  const std::uint64_t before = carrier_.work();
+  for (std::size_t i = 1; i < started_; ++i) {
+    Outgoing* out = outgoing(i);
+    if (out->packet == nullptr && out->bytes > 0 && transfer::Carrier::takes_pieces(carrier_.way_to(out->to, out->bytes)))
+      sent(*out);
+  }
+  for (std::size_t i = 1; i < posted_; ++i) {
+    Incoming* in = incoming(i);
+    if (transfer::Carrier::takes_pieces(carrier_.way_from(in->from, in->bytes))) arrived(*in);
+  }
+  return carrier_.work() != before;
 }
 
 // Sleeps until something may have happened.
 void Wire::sleep() {
+  const std::uint64_t before = carrier_.work();
   bell_.wait_asleep(
-      [this] {
+      [&] {
+        if (work_ahead() || carrier_.work() != before) return true;
         const Outgoing* next = started_ < kMostOnTheirWay ? outgoing(started_) : nullptr;
         if (next != nullptr && all_done(next->after)) return true;
         if (started_ > 0 && sent(*outgoing(0))) return true;
         const Incoming* unposted = incoming(posted_);
         if (unposted != nullptr && all_done(unposted->after)) return true;
         Incoming* in = incoming(0);
-        if (in != nullptr) return arrived(*in);
+        if (in != nullptr) return arrived(*in) || carrier_.work() != before;
         return stop_.load() && outgoing(0) == nullptr;
       },
       kLifeSign);

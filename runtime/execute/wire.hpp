@@ -18,7 +18,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,6 +30,7 @@
 #include "execute/packet.hpp"
 #include "trace/recorder.hpp"
 #include "trace/stats.hpp"
+#include "transfer/carrier.hpp"
 
 namespace nuna::execute {
 
@@ -40,8 +40,8 @@ class Wire {
     std::uint64_t context_id = 0;    ///< for the trace
     std::chrono::nanoseconds stall;  ///< NUNA_STALL
   };
-  Wire(const Config& config, cluster::Communicator& communicator, base::Doorbell& bell, trace::Stats& stats,
-       trace::Recorder* recorder);
+  Wire(const Config& config, cluster::Communicator& communicator, transfer::Carrier& carrier, base::Doorbell& bell,
+       trace::Stats& stats, trace::Recorder* recorder);
   ~Wire();  ///< completes what was submitted; by a thread that may use the communicator
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
@@ -50,11 +50,12 @@ class Wire {
   base::Ticket send(base::RankId to, cluster::Envelope envelope, std::unique_ptr<Packet> packet,
                     const Tickets& after);
   /// The same from where the bytes lie. They must stay, unchanged, until the ticket is done.
-  base::Ticket send(base::RankId to, cluster::Envelope envelope, std::span<const std::byte> bytes,
-                    const Tickets& after);
+  base::Ticket send(base::RankId to, cluster::Envelope envelope, transfer::Pieces pieces, const Tickets& after);
   /// Receives once `after` (the former users of the memory) is done. The memory must stay until the ticket is done.
-  base::Ticket receive(base::RankId from, const cluster::Envelope& expected, std::span<std::byte> into,
+  base::Ticket receive(base::RankId from, const cluster::Envelope& expected, transfer::Pieces pieces,
                        const Tickets& after = {});
+  /// Which way messages go, and so whether they must be packets.
+  const transfer::Carrier& carrier() const { return carrier_; }
 
   /// Whether the calling thread may use the communicator: any, or only the one that made this wire.
   bool may_drive() const;
@@ -86,7 +87,8 @@ class Wire {
   struct Outgoing {
     base::RankId to;
     cluster::Envelope envelope;
-    std::span<const std::byte> bytes;
+    transfer::Pieces pieces;
+    Index bytes = 0;
     std::unique_ptr<Packet> packet;  // of the bytes, if they were packed
     Tickets after;
     std::uint64_t value = 0;
@@ -96,7 +98,8 @@ class Wire {
   struct Incoming {
     base::RankId from;
     cluster::Envelope expected;
-    std::span<std::byte> into;
+    transfer::Pieces pieces;
+    Index bytes = 0;
     Tickets after;
     std::unique_ptr<cluster::Receive> receive;  // posted
     std::exception_ptr refused;                 // posting it failed already, or nothing will come
@@ -118,6 +121,7 @@ class Wire {
   static bool sent(Outgoing& out);
   bool step_receive();
   bool arrived(Incoming& in) const;
+  bool work_ahead();
   void sleep();
   void look_at_peer();
   void look_at_receiver(Outgoing& out);
@@ -128,6 +132,7 @@ class Wire {
   Incoming* incoming(std::size_t index) NUNA_EXCLUDES(mutex_);
 
   cluster::Communicator& communicator_;
+  transfer::Carrier& carrier_;
   base::Doorbell& bell_;
   trace::Stats& stats_;
   trace::Recorder* recorder_;

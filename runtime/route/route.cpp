@@ -1,7 +1,6 @@
 #include "route/route.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -80,26 +79,6 @@ void refine(const Chooser& chooser, const Step& low, const Step& high, std::vect
 
 }  // namespace
 
-const char* to_string(Kind kind) {
-  switch (kind) {  // without a default, so that the compiler names a kind that is missing here
-    case Kind::same_memory:
-      return "same memory";
-    case Kind::direct:
-      return "direct";
-    case Kind::staged:
-      return "staged";
-    case Kind::mapped:
-      return "mapped";
-    case Kind::in_place:
-      return "in place";
-    case Kind::packed:
-      return "packed";
-    case Kind::pipelined:
-      return "pipelined";
-  }
-  return "unknown";
-}
-
 void Findings::refuse(const Ends& ends, Kind kind, const std::string& why) {
   base::check(!why.empty(), "a refusal has a reason");
   refused_.try_emplace({ends, kind}, why);
@@ -137,25 +116,19 @@ std::vector<Way> ways(const topology::Machine& machine, const Findings& findings
   return all;
 }
 
-Table::Table(const topology::Machine& machine, const Findings& findings, const Ends& ends, bool contiguous,
-             const Limits& limits) {
+Table table_of(const topology::Machine& machine, const Findings& findings, const Ends& ends, bool contiguous,
+               const Limits& limits) {
   const Chooser chooser(courses(machine, findings, ends, limits), contiguous, limits);
-  if (!chooser.any()) return;
+  if (!chooser.any()) return {};
   constexpr int kMostExponent = 40;
   Step low = chooser.best(0);
-  steps_.push_back(low);
+  std::vector<Step> steps{low};
   for (int exponent = 0; exponent <= kMostExponent; ++exponent) {
     const Step high = chooser.best(Index{1} << exponent);
-    refine(chooser, low, high, steps_);
+    refine(chooser, low, high, steps);
     low = high;
   }
-}
-
-const Step& Table::at(Index bytes) const {
-  base::check(!steps_.empty(), "no way leads between these memories");
-  base::check(bytes >= 0, "a negative number of bytes to move");
-  const auto begins_later = [](Index wanted, const Step& step) { return wanted < step.from_bytes; };
-  return *std::prev(std::upper_bound(steps_.begin(), steps_.end(), bytes, begins_later));
+  return Table(std::move(steps));
 }
 
 }  // namespace nuna::route

@@ -30,14 +30,10 @@
 #include <vector>
 
 #include "nuna/box.hpp"
+#include "route/table.hpp"
 #include "topology/machine.hpp"
 
 namespace nuna::route {
-
-enum class Kind : std::uint8_t { same_memory, direct, staged, mapped, in_place, packed, pipelined };
-inline constexpr int kKinds = 7;
-/// "same memory", "direct", "staged", "mapped", "in place", "packed", "pipelined".
-const char* to_string(Kind kind);
 
 /// From one memory to another.
 struct Ends {
@@ -94,27 +90,9 @@ struct Way {
 std::vector<Way> ways(const topology::Machine& machine, const Findings& findings, const Ends& ends,
                       const Load& load, const Limits& limits = {});
 
-/// The best way as a function of the size: each step holds from `from_bytes` up to the next one's. The first begins at 0;
-/// empty if there is no way. Looks at the powers of two up to 2^40 and, where two neighbours differ, for the byte at which
-/// the choice changes: what rules only between two neighbours that agree is not found.
-struct Step {
-  Index from_bytes = 0;
-  Kind kind = Kind::direct;
-  Index chunk_bytes = 0;
-  int blocks = 0;
-  friend bool operator==(const Step&, const Step&) = default;
-};
-class Table {
- public:
-  Table() = default;
-  Table(const topology::Machine& machine, const Findings& findings, const Ends& ends, bool contiguous,
-        const Limits& limits = {});
-  /// Not for an empty table, nor for less than 0 bytes.
-  const Step& at(Index bytes) const;
-  const std::vector<Step>& steps() const { return steps_; }
-
- private:
-  std::vector<Step> steps_;
-};
+/// The best way as a function of the size; empty if there is no way. Looks at the powers of two up to 2^40 and, where two
+/// neighbours differ, for the byte at which the choice changes: what rules only between two neighbours that agree is not found.
+Table table_of(const topology::Machine& machine, const Findings& findings, const Ends& ends, bool contiguous,
+               const Limits& limits = {});
 
 }  // namespace nuna::route

@@ -106,11 +106,11 @@ TEST_P(EitherMode, FindsOwnerPlaceAndOffsetOfAPointer) {
 TEST_P(EitherMode, TheHostSlotIsAFileThatOthersCanMap) {
   Window window(options());
   const Slots slots = window.acquire({.owner = this});
-  ASSERT_GE(slots.host_file(), 0);
+  ASSERT_GE(slots.file(base::kHostPlace), 0);
   struct stat status{};
-  ASSERT_EQ(fstat(slots.host_file(), &status), 0);
+  ASSERT_EQ(fstat(slots.file(base::kHostPlace), &status), 0);
   EXPECT_EQ(status.st_size, slots.slot_bytes());
-  void* const second = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, slots.host_file(), 8192);
+  void* const second = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, slots.file(base::kHostPlace), 8192);
   ASSERT_NE(second, MAP_FAILED);
   std::memcpy(slots.base(base::kHostPlace) + 8192, "seen twice", 11);
   EXPECT_STREQ(static_cast<const char*>(second), "seen twice");
@@ -263,7 +263,7 @@ TEST(Window, DoesWithoutAFileWhereFilesMayNotBeLarge) {
     Window window;
     const Slots slots = window.acquire({.owner = &window});
     *slots.base(base::kHostPlace) = std::byte{1};
-    return slots.host_file() == -1;
+    return slots.file(base::kHostPlace) == -1;
   }));
 }
 

@@ -117,6 +117,30 @@ TEST(Mailbox, ACancelledReceiveLeavesItsMessageToTheNext) {
   EXPECT_EQ(kept.receive.state, State::arrived);
 }
 
+TEST(Mailbox, LanesDoNotWaitForEachOther) {
+  Box box;
+  const auto in_lane = [](std::uint64_t lane) {
+    Envelope envelope = numbered(lane);
+    envelope.lane = lane;
+    return envelope;
+  };
+  Slot early(10);
+  early.receive.lane = 7;
+  box.mailbox.post(early.receive);
+  box.mailbox.send(in_lane(0), bytes_of(1, 10));
+  box.mailbox.send(in_lane(8), bytes_of(2, 10));
+  EXPECT_EQ(early.receive.state, State::waiting);
+  Slot eight(10);
+  eight.receive.lane = 8;
+  box.mailbox.post(eight.receive);
+  EXPECT_EQ(eight.bytes, bytes_of(2, 10));
+  box.mailbox.send(in_lane(7), bytes_of(3, 10));
+  EXPECT_EQ(early.bytes, bytes_of(3, 10));
+  Slot planned(10);
+  box.mailbox.post(planned.receive);
+  EXPECT_EQ(planned.bytes, bytes_of(1, 10));
+}
+
 TEST(Mailbox, SteadyExchangesReuseTheirBuffers) {
   Box box;
   const auto exchange = [&] {

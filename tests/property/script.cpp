@@ -57,6 +57,10 @@ class Writer {
     script_.team.devices = random_.number(1, 4);
     if (random_.one_in(8)) script_.threads_per_device = 2;
     script_.overlap = random_.one_in(2);
+    static const std::array<const char*, 6> kRoutes{"", "mapped, staged", "pipelined, staged", "packed, direct",
+                                                    "mapped, pipelined, packed", "pipelined, direct"};
+    script_.routes = kRoutes[static_cast<std::size_t>(random_.between(0, 5))];
+    script_.chunk_bytes = static_cast<int>(random_.between(1, random_.one_in(2) ? 40 : 4000));
     const int buffers = random_.number(2, 3);
     const std::vector<Index> sizes = random_.one_in(2)
                                          ? std::vector<Index>{1, 2, 3, 4, 8, 12}
@@ -417,7 +421,8 @@ class Writer {
 
 std::string Script::text() const {
   std::string all = std::to_string(team.ranks) + " ranks x " + std::to_string(team.devices) + " devices x " +
-                    std::to_string(threads_per_device) + " threads" + (overlap ? ", overlapped" : "") + "\n";
+                    std::to_string(threads_per_device) + " threads" + (overlap ? ", overlapped" : "") + (routes.empty() ? "" : ", " + routes) + ", chunks of " +
+                    std::to_string(chunk_bytes) + "\n";
   for (std::size_t b = 0; b < shapes.size(); ++b) {
     all += "  #" + std::to_string(b) + ": " + to_string(shapes[b].extents) + " of " +
            std::to_string(shapes[b].element_bytes) + " bytes\n";
@@ -429,25 +434,33 @@ std::string Script::text() const {
 
 Script random_script(std::uint64_t seed) { return Writer(seed).write(); }
 
+void set_environment(const Script& script) {
+  ::setenv("NUNA_OVERLAP", script.overlap ? "1" : "0", 1);  // the buffers are small
+  ::setenv("NUNA_ROUTES", script.routes.c_str(), 1);
+  ::setenv("NUNA_CHUNK", std::to_string(script.chunk_bytes).c_str(), 1);
+}
+
+void perform(const Script& script, Context& context) {
+  RankSide side{context, {}};
+  for (const base::Shape& s : script.shapes) side.buffers.push_back(make_buffer(context, s));
+  for (std::size_t s = 0; s < script.steps.size(); ++s) {
+    try {
+      script.steps[s].perform(side);
+    } catch (const std::exception& e) {
+      throw Mismatch("rank " + std::to_string(context.rank()) + ", step " + std::to_string(s) + " (" +
+                     script.steps[s].text + "): " + e.what());
+    }
+  }
+  context.wait();
+}
+
 void perform(const Script& script) {
   Options options;
   options.devices = script.team.devices;
   options.threads_per_device = script.threads_per_device;
-  ::setenv("NUNA_OVERLAP", script.overlap ? "1" : "0", 1);  // the buffers are small
-  Context::in_process(script.team.ranks, options, [&](Context& context) {
-    RankSide side{context, {}};
-    for (const base::Shape& s : script.shapes) side.buffers.push_back(make_buffer(context, s));
-    for (std::size_t s = 0; s < script.steps.size(); ++s) {
-      try {
-        script.steps[s].perform(side);
-      } catch (const std::exception& e) {
-        throw Mismatch("rank " + std::to_string(context.rank()) + ", step " + std::to_string(s) + " (" +
-                       script.steps[s].text + "): " + e.what());
-      }
-    }
-    context.wait();
-  });
-  ::unsetenv("NUNA_OVERLAP");
+  set_environment(script);
+  Context::in_process(script.team.ranks, options, [&](Context& context) { perform(script, context); });
+  for (const char* name : {"NUNA_OVERLAP", "NUNA_ROUTES", "NUNA_CHUNK"}) ::unsetenv(name);
 }
 
 }  // namespace nuna::property

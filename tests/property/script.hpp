@@ -34,6 +34,8 @@ struct Script {
   access::Team team;
   int threads_per_device = 1;
   bool overlap = false;  ///< parts are run in pieces while their halos travel
+  std::string routes;    ///< as NUNA_ROUTES; empty: any
+  int chunk_bytes = 1;   ///< of pipelined messages and staged copies
   std::vector<base::Shape> shapes;
   std::vector<Step> steps;
 
@@ -41,6 +43,10 @@ struct Script {
 };
 
 Script random_script(std::uint64_t seed);
+/// What the environment must say when its Contexts are made.
+void set_environment(const Script& script);
+/// One rank's part, in a Context of as many ranks and devices. Throws Mismatch, or what the runtime threw, with the step's text.
+void perform(const Script& script, Context& context);
 /// Runs it on an in-process cluster. Throws Mismatch, or what the runtime threw, with the step's text.
 void perform(const Script& script);
 

@@ -23,7 +23,7 @@ bool alike(const Step& a, const Step& b) {
 }
 
 TEST(RouteTable, BeginsAtZeroAndAscends) {
-  const Table table(host_devices(), {}, {memory(0, 0), memory(1, 0)}, true);
+  const Table table = table_of(host_devices(), {}, {memory(0, 0), memory(1, 0)}, true);
   ASSERT_FALSE(table.steps().empty());
   EXPECT_EQ(table.steps().front().from_bytes, 0);
   for (std::size_t i = 1; i < table.steps().size(); ++i) {
@@ -34,7 +34,7 @@ TEST(RouteTable, BeginsAtZeroAndAscends) {
 
 TEST(RouteTable, SwitchesAtTheVeryByteAtWhichAnotherWayIsQuicker) {
   const Ends ends{memory(0, 0), memory(1, 0)};
-  const Table table(host_devices(), {}, ends, true);
+  const Table table = table_of(host_devices(), {}, ends, true);
   ASSERT_EQ(table.steps().size(), 2U);  // one latency in place, or two and a quicker copy
   const Index from = table.steps()[1].from_bytes;
   EXPECT_EQ(best(host_devices(), ends, from - 1, true).kind, Kind::in_place);
@@ -45,7 +45,7 @@ TEST(RouteTable, AgreesWithTheWaysAtEverySize) {
   for (const bool contiguous : {true, false}) {
     for (const Ends& ends : {Ends{memory(0, 1), memory(0, 3)}, Ends{memory(0, 1), memory(1, 1)},
                              Ends{memory(0, 1), memory(0, 2)}}) {
-      const Table table(hpe(), {}, ends, contiguous);
+      const Table table = table_of(hpe(), {}, ends, contiguous);
       for (int e = 0; e <= 40; ++e)
         EXPECT_TRUE(alike(table.at(Index{1} << e), best(hpe(), ends, Index{1} << e, contiguous))) << e;
       for (const Step& step : table.steps()) {
@@ -58,12 +58,12 @@ TEST(RouteTable, AgreesWithTheWaysAtEverySize) {
 }
 
 TEST(RouteTable, GoesOnBeyondTheLargestSizeItLookedAt) {
-  const Table table(hpe(), {}, {memory(0, 1), memory(0, 2)}, true);
+  const Table table = table_of(hpe(), {}, {memory(0, 1), memory(0, 2)}, true);
   EXPECT_EQ(table.at(Index{1} << 50).kind, Kind::direct);
 }
 
 TEST(RouteTable, GrowsItsChunksWithTheSize) {
-  const Table table(hpe(), {}, {memory(0, 1), memory(0, 3)}, true);
+  const Table table = table_of(hpe(), {}, {memory(0, 1), memory(0, 3)}, true);
   Index before = 0;
   for (const Step& step : table.steps()) {
     EXPECT_EQ(step.kind, Kind::staged);
@@ -74,14 +74,14 @@ TEST(RouteTable, GrowsItsChunksWithTheSize) {
 }
 
 TEST(RouteTable, IsEmptyWithoutAWay) {
-  const Table table(hpe(), {}, {memory(0, 1), memory(0, 9)}, true);
+  const Table table = table_of(hpe(), {}, {memory(0, 1), memory(0, 9)}, true);
   EXPECT_TRUE(table.steps().empty());
   const base::ThrowOnPanic throwing;
   EXPECT_THROW(table.at(0), base::BrokenInvariant);
 }
 
 TEST(RouteTable, RefusesNegativeSizes) {
-  const Table table(hpe(), {}, {memory(0, 1), memory(0, 2)}, true);
+  const Table table = table_of(hpe(), {}, {memory(0, 1), memory(0, 2)}, true);
   const base::ThrowOnPanic throwing;
   EXPECT_THROW(table.at(-1), base::BrokenInvariant);
 }

@@ -241,7 +241,7 @@ class Impl final : public MpiCommunicator {
   }
 
   int tag_of(const Envelope& envelope) const {
-    std::uint64_t h = (envelope.hash + envelope.message) * 0x9e3779b97f4a7c15U;
+    std::uint64_t h = (envelope.hash + envelope.message + envelope.lane) * 0x9e3779b97f4a7c15U;
     h ^= h >> 32;
     return static_cast<int>(1 + h % (tags_ - 1));
   }

@@ -43,6 +43,11 @@ std::chrono::nanoseconds spin_time(const HostDeviceConfig& config) {
   return config.threads < cores ? std::chrono::microseconds(20) : std::chrono::nanoseconds(0);
 }
 
+PlaceMemory::Backing backing_of(const HostDeviceConfig& config) {
+  if (!config.shared_mapping) return PlaceMemory::Backing::anonymous;
+  return config.shares_host_memory ? PlaceMemory::Backing::shared : PlaceMemory::Backing::closed_shared;
+}
+
 class HostDevice final : public Device {
  public:
   explicit HostDevice(const HostDeviceConfig& config)
@@ -50,7 +55,7 @@ class HostDevice final : public Device {
         base_(config.base),
         range_bytes_(static_cast<Index>(config.range_bytes)),
         memory_(config.name, config.base, config.range_bytes, config.memory_bytes,
-                config.shared_mapping ? PlaceMemory::Backing::shared : PlaceMemory::Backing::anonymous),
+                backing_of(config)),
         timeline_(*config.bell),
         recorder_(config.recorder),
         track_(config.track),

@@ -24,8 +24,9 @@ struct HostDeviceConfig {
   int threads = 1;   ///< that run a kernel at once, the leader included
 
   /// The address range, whole pages, reserved by the caller until the device's end. A private
-  /// anonymous mapping, whose protection is the device's business (it is closed where nothing is committed), or
-  /// with `shared_mapping` a shared, writable one, whose pages are given back by punching holes.
+  /// anonymous mapping, or with `shared_mapping` a shared, writable one, whose pages are given back by punching holes. Its
+  /// protection is the device's business (it is closed where nothing is committed), but for a shared mapping that
+  /// `shares_host_memory`: that is open always.
   std::byte* base = nullptr;
   std::size_t range_bytes = 0;
   std::size_t memory_bytes = 0;  ///< limit of what may be committed, counted in pages

@@ -37,7 +37,7 @@ void PlaceMemory::commit(Interval bytes) {
   if (static_cast<std::size_t>(ledger_.held_bytes() + total(pages)) > limit_bytes_) {
     refuse(bytes, "use smaller buffers or more devices, or raise NUNA_MEMORY_LIMIT");
   }
-  if (backing_ == Backing::anonymous) open(pages, bytes);
+  if (backing_ != Backing::shared) open(pages, bytes);
   ledger_.commit(bytes);
 }
 
@@ -70,7 +70,7 @@ void PlaceMemory::open(const PageLedger::Ranges& pages, Interval wanted) {
 }
 
 bool PlaceMemory::give_back(Interval pages) {
-  const bool shared = backing_ == Backing::shared;
+  const bool shared = backing_ != Backing::anonymous;
   const auto size = static_cast<std::size_t>(pages.size());
   // Of shared memory, only a hole frees anything: other mappings of it may exist.
   if (madvise(base_ + pages.begin, size, shared ? MADV_REMOVE : MADV_DONTNEED) != 0) {
@@ -81,7 +81,7 @@ bool PlaceMemory::give_back(Interval pages) {
     return false;
   }
   // Closed again, so that a use after release faults at once. A failure here costs nothing but that.
-  if (!shared) mprotect(base_ + pages.begin, size, PROT_NONE);
+  if (backing_ != Backing::shared) mprotect(base_ + pages.begin, size, PROT_NONE);
   return true;
 }
 

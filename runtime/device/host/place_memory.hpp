@@ -14,8 +14,9 @@ namespace nuna::device::host {
 class PlaceMemory {
  public:
   enum class Backing {
-    anonymous,  ///< private mapping, closed where nothing is committed
-    shared,     ///< shared writable mapping, of a memfd or anonymous; always open, pages appear with use
+    anonymous,      ///< private mapping, closed where nothing is committed
+    shared,         ///< shared writable mapping, of a memfd or anonymous; always open, pages appear with use
+    closed_shared,  ///< shared mapping, closed where nothing is committed
   };
 
   /// [base, base + range_bytes) is reserved by the caller, who unmaps it after this object's end.
