@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <memory>
-#include <vector>
 
 #include "base/check.hpp"
 #include "base/log.hpp"
@@ -25,8 +24,8 @@ constexpr std::array kKnown = {
                 "launches that may run ahead of the oldest unfinished one"},
     SettingInfo{"NUNA_CHECK", "on or off", "off",
                 "reading bytes that nobody wrote is an error, not one warning"},
-    SettingInfo{"NUNA_CHUNK", "a size up to 1 MiB", "by the model",
-                "chunks of pipelined messages and staged copies"},
+    SettingInfo{"NUNA_CHUNK", "a size", "by the model",
+                "chunks of pipelined messages and staged copies, at most 1 MiB"},
     SettingInfo{"NUNA_DEVICES", "1 to 63", "1", "host devices of each rank", "Options::devices, --devices N"},
     SettingInfo{"NUNA_DRY_RUN", "on or off", "off", "print what launches would do, and move nothing",
                 "Options::dry_run"},
@@ -68,8 +67,8 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::string_view nearest_known(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const SettingInfo& setting : kKnown) names.push_back(setting.name);
+  std::array<std::string_view, kKnown.size()> names;
+  std::transform(kKnown.begin(), kKnown.end(), names.begin(), [](const SettingInfo& s) { return s.name; });
   return nearest(name, names);
 }
 

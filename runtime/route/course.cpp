@@ -1,7 +1,7 @@
 #include "route/course.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <cstddef>
 
 #include "base/units.hpp"
 
@@ -18,35 +18,20 @@ using topology::Speed;
 struct Pair {
   const Machine& machine;
   Ends ends;
-  MemoryId from_host;
-  MemoryId to_host;
-  const Memory* from = nullptr;
-  const Memory* to = nullptr;
-  const Device* from_device = nullptr;
-  const Device* to_device = nullptr;
-  std::optional<Speed> straight;   ///< from -> to
-  std::optional<Speed> to_block;   ///< from -> its host memory
-  std::optional<Speed> out_block;  ///< host memory -> to
-  std::optional<Speed> message;    ///< between the host memories
+  const Memory& from;
+  const Memory& to;
+  MemoryId from_host{ends.from.rank, base::kHostPlace};
+  MemoryId to_host{ends.to.rank, base::kHostPlace};
+  const Device* from_device = find_device(machine, ends.from);
+  const Device* to_device = find_device(machine, ends.to);
+  std::optional<Speed> straight = find_speed(machine, ends.from, ends.to);
+  std::optional<Speed> to_block = find_speed(machine, ends.from, from_host);  ///< into a block of host memory
+  std::optional<Speed> out_block = find_speed(machine, to_host, ends.to);     ///< and out of one
+  std::optional<Speed> message = find_speed(machine, from_host, to_host);
 
   bool one_rank() const { return ends.from.rank == ends.to.rank; }
   bool one_memory() const { return ends.from == ends.to; }
 };
-
-Pair look_up(const Machine& machine, const Ends& ends) {
-  const MemoryId from_host{ends.from.rank, base::kHostPlace};
-  const MemoryId to_host{ends.to.rank, base::kHostPlace};
-  Pair pair{machine, ends, from_host, to_host};
-  pair.from = find_memory(machine, ends.from);
-  pair.to = find_memory(machine, ends.to);
-  pair.from_device = find_device(machine, ends.from);
-  pair.to_device = find_device(machine, ends.to);
-  pair.straight = find_speed(machine, ends.from, ends.to);
-  pair.to_block = find_speed(machine, ends.from, from_host);
-  pair.out_block = find_speed(machine, to_host, ends.to);
-  pair.message = find_speed(machine, from_host, to_host);
-  return pair;
-}
 
 /// As people call it: by its device's name, where it has a device.
 std::string name_of(const MemoryId& memory, const Device* device) {
@@ -100,7 +85,7 @@ Course same_memory(const Pair& pair) {
     course.obstacle = "the ends are two memories";
     return course;
   }
-  const std::int64_t rate = pair.from->copy_bytes_per_second;
+  const std::int64_t rate = pair.from.copy_bytes_per_second;
   course.stages = {{copy_latency_ps(pair.from_device), rate}};
   course.reason = "a copy within " + from_name(pair) + at(rate);
   return course;
@@ -129,10 +114,9 @@ Course direct(const Pair& pair) {
 
 std::string why_not_staged(const Pair& pair, const Limits& limits) {
   if (std::string outside = outside_a_rank(pair); !outside.empty()) return outside;
-  if (pair.ends.from == pair.from_host || pair.ends.to == pair.to_host)
-    return "one end is the host memory itself";
-  if (!pair.to_block) return "no device can copy from " + from_name(pair) + " to the host memory";
-  if (!pair.out_block) return "no device can copy from the host memory to " + to_name(pair);
+  if (pair.ends.from != pair.from_host && !pair.to_block) return "no device can copy from " + from_name(pair) + " to the host memory";
+  if (pair.ends.to != pair.to_host && !pair.out_block)
+    return "no device can copy from the host memory to " + to_name(pair);
   return limits.most_blocks < 1 ? "the staging pool gives no blocks" : "";
 }
 
@@ -141,8 +125,12 @@ Course staged(const Pair& pair, const Limits& limits) {
   course.chunked = true;
   course.obstacle = why_not_staged(pair, limits);
   if (!course.obstacle.empty()) return course;
-  course.stages = {copy_stage(*pair.to_block, pair.from_device, nullptr),
-                   copy_stage(*pair.out_block, nullptr, pair.to_device)};
+  // The host memory itself is staged, too, if a device cannot take it from where it lies: a core copies it.
+  const Stage by_a_core{0, pair.ends.from == pair.from_host ? pair.from->copy_bytes_per_second
+                                                            : pair.to->copy_bytes_per_second};
+  course.stages = {
+      pair.ends.from == pair.from_host ? by_a_core : copy_stage(*pair.to_block, pair.from_device, nullptr),
+      pair.ends.to == pair.to_host ? by_a_core : copy_stage(*pair.out_block, nullptr, pair.to_device)};
   course.reason = "through pinned blocks of the host memory" + at(slowest(course.stages));
   return course;
 }
@@ -161,12 +149,12 @@ Course mapped(const Pair& pair) {
   if (!course.obstacle.empty()) return course;
   if (!same_node(pair.machine, pair.ends.from.rank, pair.ends.to.rank)) {
     course.obstacle = "the ranks are on different nodes";
-  } else if (pair.ends.from != pair.from_host || pair.ends.to != pair.to_host) {
-    course.obstacle = "only host memories can be mapped";
+  } else if (!pair.from->host_accessible || !pair.to->host_accessible) {
+    course.obstacle = "only memory that the host can reach can be mapped";
   }
   if (!course.obstacle.empty()) return course;
   // one message says that the bytes are there, one that they were taken
-  const std::int64_t rate = std::min(pair.from->copy_bytes_per_second, pair.to->copy_bytes_per_second);
+  const std::int64_t rate = std::min(pair.from.copy_bytes_per_second, pair.to.copy_bytes_per_second);
   course.stages = {{2 * pair.message->latency_ps, rate}};
   course.reason = "ranks of one node, the receiver's core copies" + at(rate);
   return course;
@@ -177,8 +165,8 @@ Course in_place(const Pair& pair) {
   course.needs_one_run = true;
   course.obstacle = outside_messages(pair);
   if (!course.obstacle.empty()) return course;
-  if (!pair.from->host_accessible) course.obstacle = "MPI cannot reach the memory of " + from_name(pair);
-  if (!pair.to->host_accessible) course.obstacle = "MPI cannot reach the memory of " + to_name(pair);
+  if (!pair.from.host_accessible) course.obstacle = "MPI cannot reach the memory of " + from_name(pair);
+  if (!pair.to.host_accessible) course.obstacle = "MPI cannot reach the memory of " + to_name(pair);
   if (!course.obstacle.empty()) return course;
   course.stages = {{pair.message->latency_ps, pair.message->bytes_per_second}};
   course.reason = "one message between the memories themselves" + at(pair.message->bytes_per_second);
@@ -199,8 +187,8 @@ Course through_packets(const Pair& pair, const Limits& limits, bool chunked) {
   course.chunked = chunked;
   course.obstacle = outside_messages(pair);
   if (!course.obstacle.empty()) return course;
-  const std::optional<Stage> pack = packing(*pair.from, pair.from_device, pair.to_block);
-  const std::optional<Stage> unpack = packing(*pair.to, pair.to_device, pair.out_block);
+  const std::optional<Stage> pack = packing(pair.from, pair.from_device, pair.to_block);
+  const std::optional<Stage> unpack = packing(pair.to, pair.to_device, pair.out_block);
   if (!pack) {
     course.obstacle = "no device can copy from " + from_name(pair) + " to its host memory";
   } else if (!unpack) {
@@ -248,19 +236,21 @@ void apply(const Findings& findings, const Ends& ends, Course& course) {
 
 std::vector<Course> courses(const Machine& machine, const Findings& findings, const Ends& ends,
                             const Limits& limits) {
-  const Pair pair = look_up(machine, ends);
-  std::string missing;
-  if (pair.to == nullptr) missing = to_string(ends.to) + " is not described";
-  if (pair.from == nullptr) missing = to_string(ends.from) + " is not described";
-  std::vector<Course> all;
+  const Memory* from = find_memory(machine, ends.from);
+  const Memory* to = find_memory(machine, ends.to);
+  std::vector<Course> all(kKinds);
+  if (from != nullptr && to != nullptr) {
+    const Pair pair{machine, ends, *from, *to};
+    for (int k = 0; k < kKinds; ++k)
+      all[static_cast<std::size_t>(k)] = course_of(static_cast<Kind>(k), pair, limits);
+  } else {
+    const std::string missing = to_string(from == nullptr ? ends.from : ends.to) + " is not described";
+    for (Course& course : all) course.obstacle = missing;
+  }
   for (int k = 0; k < kKinds; ++k) {
-    const auto kind = static_cast<Kind>(k);
-    Course course;
-    course.obstacle = missing;
-    if (missing.empty()) course = course_of(kind, pair, limits);
-    course.kind = kind;
+    Course& course = all[static_cast<std::size_t>(k)];
+    course.kind = static_cast<Kind>(k);
     apply(findings, ends, course);
-    all.push_back(std::move(course));
   }
   return all;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/check.hpp"
@@ -78,14 +79,14 @@ void refine(const Chooser& chooser, const Step& low, const Step& high, std::vect
 
 }  // namespace
 
-void Findings::refuse(const Ends& ends, Kind kind, std::string why) {
+void Findings::refuse(const Ends& ends, Kind kind, const std::string& why) {
   base::check(!why.empty(), "a refusal has a reason");
-  refused_.try_emplace({ends, kind}, std::move(why));
+  refused_.try_emplace({ends, kind}, why);
 }
 
-void Findings::refuse_all(Kind kind, std::string why) {
+void Findings::refuse_all(Kind kind, const std::string& why) {
   base::check(!why.empty(), "a refusal has a reason");
-  refused_everywhere_.try_emplace(kind, std::move(why));
+  refused_everywhere_.try_emplace(kind, why);
 }
 
 void Findings::measured(const Ends& ends, Kind kind, std::int64_t bytes_per_second) {
@@ -109,9 +110,8 @@ std::vector<Way> ways(const topology::Machine& machine, const Findings& findings
   std::vector<Way> all;
   for (const Course& course : courses(machine, findings, ends, limits))
     all.push_back(way_of(course, load, limits));
-  std::stable_sort(all.begin(), all.end(), [](const Way& a, const Way& b) {
-    if (a.possible != b.possible) return a.possible;
-    return a.possible && a.predicted_ps < b.predicted_ps;
+  std::sort(all.begin(), all.end(), [](const Way& a, const Way& b) {
+    return std::tuple(!a.possible, a.predicted_ps, a.kind) < std::tuple(!b.possible, b.predicted_ps, b.kind);
   });
   return all;
 }

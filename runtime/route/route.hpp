@@ -46,8 +46,8 @@ struct Ends {
 class Findings {
  public:
   /// This way does not work between these memories; the first reason stays. Every pair: refuse_all().
-  void refuse(const Ends& ends, Kind kind, std::string why);
-  void refuse_all(Kind kind, std::string why);
+  void refuse(const Ends& ends, Kind kind, const std::string& why);
+  void refuse_all(Kind kind, const std::string& why);
   /// What this way really moved, above 0; the newest counts. Fixed costs stay the description's.
   void measured(const Ends& ends, Kind kind, std::int64_t bytes_per_second);
 
@@ -81,7 +81,7 @@ struct Way {
   bool possible = false;
   Index chunk_bytes = 0;          ///< staged, pipelined; else 0. What is no larger goes as one chunk
   int blocks = 0;                 ///< the same: how many the transfer uses, 1 for one chunk
-  std::int64_t predicted_ps = 0;  ///< if possible
+  std::int64_t predicted_ps = 0;  ///< 0 if it is not possible
   std::string reason;             ///< what makes it possible and bounds its speed, or why it is not possible
 };
 

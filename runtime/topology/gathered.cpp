@@ -90,7 +90,7 @@ class Imposing {
     for (std::size_t r = 0; r < found_.ranks.size(); ++r) impose_node(static_cast<int>(r));
     for (Memory& memory : found_.memories) impose(memory);
     for (Device& device : found_.devices) impose(device);
-    found_.between_nodes = file_.between_nodes;
+    if (file_.between_nodes) found_.between_nodes = file_.between_nodes;
     impose_links();
     impose_unlike_messages();
     found_.source += "; rates of the machine \"" + file_.name + "\"";
@@ -105,7 +105,7 @@ class Imposing {
   void impose_node(int rank) {
     Node& node = found_node(rank);
     node.sockets = std::max(node.sockets, file_node(rank).sockets);
-    node.between_ranks = file_node(rank).between_ranks;
+    if (file_node(rank).between_ranks) node.between_ranks = file_node(rank).between_ranks;
   }
 
   void impose(Memory& memory) {

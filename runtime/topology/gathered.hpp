@@ -52,9 +52,9 @@ void set_node_name(RankFacts& facts, std::string_view name);
 Machine assemble(std::span<const RankFacts> ranks);
 
 /// `found` with the rates, latencies, sockets, buses and links of `file`: to correct a run's guesses, or to impose another
-/// machine's limits on it (host devices that may not copy to each other, as GPUs on two buses). Ranks, places, sizes,
-/// threads, and what the host can reach stay as found. `file` may describe more ranks and places than there are; one that
-/// it lacks is refused by name.
+/// machine's limits on it (host devices that may not copy to each other, as GPUs on two buses). Ranks, places, sizes, threads,
+/// what the host can reach, and messages of which the file says nothing stay as found. `file` may describe more ranks and
+/// places than there are; one that it lacks is refused by name.
 Machine with_rates(Machine found, const Machine& file);
 
 }  // namespace nuna::topology

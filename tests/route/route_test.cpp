@@ -20,7 +20,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using topology::Machine;
-using topology::MemoryId;
 
 Way way(Kind kind, const Machine& machine, const Ends& ends, Index bytes, const Findings& findings = {},
         const Limits& limits = {}) {
@@ -71,7 +70,7 @@ TEST(Routes, HostAndDeviceCopyOverTheBus) {
   const Ends down = between(memory(0, 0), memory(0, 1));
   EXPECT_EQ(best(hpe(), down, kMiB).kind, Kind::direct);
   EXPECT_EQ(best(hpe(), down, kMiB).reason, "over bus pcie0, 6 GB/s");
-  EXPECT_THAT(way(Kind::staged, hpe(), down, kMiB).reason, HasSubstr("host memory itself"));
+  EXPECT_TRUE(way(Kind::staged, hpe(), down, kMiB).possible) << "slower, and there if it must be";
 }
 
 TEST(Routes, WithinOneMemoryItsDeviceCopies) {

@@ -132,6 +132,15 @@ TEST(WithRates, KeepsTheFilesMessagesWhereRanksLieOnOtherNodes) {
   EXPECT_EQ(problem(apart), "");
 }
 
+TEST(WithRates, LeavesMessagesOfWhichTheFileSaysNothing) {
+  Machine file = described(true);
+  file.nodes[0].between_ranks.reset();
+  const Machine near = with_rates(run_of({rank_on("a", 2), rank_on("a", 2)}), file);
+  EXPECT_EQ(find_speed(near, memory(0, 0), memory(1, 0)), kMessagesWithinNode);
+  const Machine far = with_rates(run_of({rank_on("a", 2), rank_on("b", 2)}), file);
+  EXPECT_EQ(find_speed(far, memory(0, 0), memory(1, 0)), kMessagesBetweenNodes);
+}
+
 TEST(WithRates, NamesTheFirstRankOrPlaceThatTheFileLacks) {
   const auto refusal = [](const Machine& found) -> std::string {
     try {
