@@ -126,8 +126,8 @@ Course staged(const Pair& pair, const Limits& limits) {
   course.obstacle = why_not_staged(pair, limits);
   if (!course.obstacle.empty()) return course;
   // The host memory itself is staged, too, if a device cannot take it from where it lies: a core copies it.
-  const Stage by_a_core{0, pair.ends.from == pair.from_host ? pair.from->copy_bytes_per_second
-                                                            : pair.to->copy_bytes_per_second};
+  const Stage by_a_core{0, pair.ends.from == pair.from_host ? pair.from.copy_bytes_per_second
+                                                            : pair.to.copy_bytes_per_second};
   course.stages = {
       pair.ends.from == pair.from_host ? by_a_core : copy_stage(*pair.to_block, pair.from_device, nullptr),
       pair.ends.to == pair.to_host ? by_a_core : copy_stage(*pair.out_block, nullptr, pair.to_device)};
@@ -149,7 +149,7 @@ Course mapped(const Pair& pair) {
   if (!course.obstacle.empty()) return course;
   if (!same_node(pair.machine, pair.ends.from.rank, pair.ends.to.rank)) {
     course.obstacle = "the ranks are on different nodes";
-  } else if (!pair.from->host_accessible || !pair.to->host_accessible) {
+  } else if (!pair.from.host_accessible || !pair.to.host_accessible) {
     course.obstacle = "only memory that the host can reach can be mapped";
   }
   if (!course.obstacle.empty()) return course;

@@ -52,8 +52,9 @@ void expect_refused(ErrorCode code, const std::string& what, F call) {
 
 class Writer {
  public:
-  explicit Writer(std::uint64_t seed) : random_(seed) {
+  Writer(std::uint64_t seed, int ranks) : random_(seed) {
     script_.team.ranks = random_.number(1, 4);
+    if (ranks > 0) script_.team.ranks = ranks;
     script_.team.devices = random_.number(1, 4);
     if (random_.one_in(8)) script_.threads_per_device = 2;
     script_.overlap = random_.one_in(2);
@@ -437,7 +438,7 @@ std::string Script::text() const {
   return all;
 }
 
-Script random_script(std::uint64_t seed) { return Writer(seed).write(); }
+Script random_script(std::uint64_t seed, int ranks) { return Writer(seed, ranks).write(); }
 
 void set_environment(const Script& script) {
   ::setenv("NUNA_OVERLAP", script.overlap ? "1" : "0", 1);  // the buffers are small

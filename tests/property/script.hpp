@@ -42,7 +42,8 @@ struct Script {
   std::string text() const;
 };
 
-Script random_script(std::uint64_t seed);
+/// `ranks`: so many, or 0 for 1 to 4.
+Script random_script(std::uint64_t seed, int ranks = 0);
 /// What the environment must say when its Contexts are made.
 void set_environment(const Script& script);
 /// One rank's part, in a Context of as many ranks and devices. Throws Mismatch, or what the runtime threw, with the step's text.
