@@ -71,6 +71,7 @@ struct Status {
   std::uint64_t hash = 0;
   std::string last_call;
   bool left = false;        ///< its Context is gone
+  std::uint64_t sent = 0;   ///< its messages of all calls up to this one have gone (note_sent)
   std::uint64_t signs = 0;  ///< that it has shown of its life: calls, and waiting; as known by now
 };
 
@@ -97,6 +98,9 @@ class Communicator {
   /// Publishes this rank's status and reads a peer's (as last known). Neither throws.
   virtual void publish(const Status& status) = 0;
   virtual Status status_of(base::RankId rank) const = 0;
+  /// This rank's messages of all calls up to `sequence` have gone, as far as it can tell: who waits for one of them in vain
+  /// learns that it was lost.
+  virtual void note_sent(std::uint64_t sequence) { static_cast<void>(sequence); }
   /// A sign of life: this rank waits, too.
   virtual void show_life() {}
   /// Why no message for call `expected` will ever come from `from`, as far as is known by now. For who waits; asked now

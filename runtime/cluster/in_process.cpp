@@ -176,6 +176,7 @@ class InProcessCluster::Member final : public Communicator {
     hub_->gathering.wake();
   }
   Status status_of(base::RankId rank) const override { return hub_->members.status_of(rank); }
+  void note_sent(std::uint64_t sequence) override { hub_->members.note_sent(rank_, sequence); }
   void show_life() override { hub_->members.sign(rank_); }
   std::optional<std::string> difference_with(base::RankId from, const Envelope&) override {
     return hub_->members.difference(rank_, from);

@@ -55,6 +55,7 @@ Status Members::status_of(base::RankId rank) const {
   const base::MutexLock lock(s.status_mutex);
   Status status = s.status;
   status.signs = signs(rank);
+  status.sent = s.sent.load(std::memory_order_relaxed);
   return status;
 }
 

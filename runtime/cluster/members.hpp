@@ -39,6 +39,9 @@ class Members {
   /// The first difference between the calls of two ranks, as a text.
   std::optional<std::string> difference(base::RankId mine, base::RankId theirs) const;
 
+  void note_sent(base::RankId rank, std::uint64_t sequence) {
+    seat(rank).sent.store(sequence, std::memory_order_relaxed);
+  }
   /// Counts a sign of life: the rank sent, or arrived somewhere.
   void sign(base::RankId rank) { seat(rank).signs.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t signs(base::RankId rank) const { return seat(rank).signs.load(std::memory_order_relaxed); }
@@ -60,6 +63,7 @@ class Members {
     std::atomic<bool> joined{false};
     std::atomic<std::uint64_t> left_as{0};
     std::atomic<std::uint64_t> signs{0};
+    std::atomic<std::uint64_t> sent{0};
     mutable base::Mutex status_mutex;
     Status status NUNA_GUARDED_BY(status_mutex);
     History history NUNA_GUARDED_BY(status_mutex);

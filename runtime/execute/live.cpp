@@ -100,6 +100,7 @@ Completion Live::submit(const plan::PlacePlan& plan, const Call& call) {
   const trace::PhaseTimer timer(stats_, trace::Phase::tracker);
   Flight flight;
   for (const Instruction& step : plan.instructions) start(step, call, flight);
+  if (wire_ != nullptr) wire_->submitted_through(call.envelope.sequence);
   Completion completion = flight.completion;
   if (!completion.tickets.empty()) flights_.push_back(std::move(flight));
   return completion;

@@ -268,7 +268,23 @@ bool Wire::complete_send() {
   if (failure) note_loss(failure);
   if (failure) sent_.fail(value, std::move(failure));
   sent_.complete(value);
+  tell_sent();
   return true;
+}
+
+void Wire::submitted_through(std::uint64_t sequence) {
+  through_.store(sequence);
+  tell_sent();
+}
+
+// What was submitted is asked before what is left of it: so nothing is told of too early.
+void Wire::tell_sent() {
+  std::uint64_t gone = through_.load();
+  {
+    const MutexLock lock(mutex_);
+    if (!outgoing_.empty()) gone = std::min(gone, outgoing_.front().envelope.sequence - 1);
+  }
+  communicator_.note_sent(gone);
 }
 
 void Wire::compare(const Incoming& in, RankId me) {
@@ -365,7 +381,7 @@ void Wire::look_at_peer() {
   const bool comes = theirs.sequence >= in->expected.sequence;
   const std::uint64_t signs = comes ? ~std::uint64_t{0} : theirs.signs;
   if (!in->watch) in->watch.emplace(config_.stall, now, signs);
-  if (comes) return;  // it made the call: the bytes are being computed
+  if (comes) return look_for_lost(*in, theirs);  // it made the call: the bytes are being computed, or were sent
   const auto verdict = in->watch->judge(now, signs);
   if (verdict == cluster::StallWatch::Verdict::fine) return;
   const std::string text = rank_text(communicator_.rank()) + " waits in " + in->expected.call +
@@ -378,6 +394,19 @@ void Wire::look_at_peer() {
     in->refused = std::make_exception_ptr(
         Error(ErrorCode::stalled, text + ": let every rank make the same calls, or raise NUNA_STALL"));
   }
+}
+
+// A message that has gone and does not come, although we have been ready for it all the time, is lost.
+void Wire::look_for_lost(Incoming& in, const cluster::Status& theirs) const {
+  if (in.receive == nullptr || theirs.sent < in.expected.sequence) return;
+  const auto now = Clock::now();
+  if (in.gone == Clock::time_point{}) in.gone = now;
+  if (now - in.gone < config_.stall / 2) return;
+  in.refused = std::make_exception_ptr(
+      Error(ErrorCode::stalled, rank_text(in.from) + " has sent its message in " + in.expected.call + ", and " +
+                                    rank_text(communicator_.rank()) +
+                                    " has not got all of it: the network lost it; use another transport, or other routes "
+                                    "(NUNA_ROUTES)"));
 }
 
 // A receiver that is lost, or made other calls, will never take its message. A packet that was handed to the communicator

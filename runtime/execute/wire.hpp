@@ -58,6 +58,9 @@ class Wire {
   /// Which way messages go, and so whether they must be packets.
   const transfer::Carrier& carrier() const { return carrier_; }
 
+  /// All messages of the calls up to `sequence` are submitted: so peers can be told when they have gone.
+  void submitted_through(std::uint64_t sequence);
+
   /// Whether the calling thread may use the communicator: any, or only the one that made this wire.
   bool may_drive() const;
   /// The first failure that says that a rank is lost or made other calls, or null.
@@ -107,6 +110,7 @@ class Wire {
     std::uint64_t value = 0;
     std::int64_t begin_ns = 0;
     std::optional<cluster::StallWatch> watch;  // once somebody wonders
+    std::chrono::steady_clock::time_point gone;  // since when its sender says that it has gone
   };
 
   void loop();
@@ -124,7 +128,9 @@ class Wire {
   bool arrived(Incoming& in) const;
   bool work_ahead();
   void sleep();
+  void tell_sent() NUNA_EXCLUDES(mutex_);
   void look_at_peer();
+  void look_for_lost(Incoming& in, const cluster::Status& theirs) const;
   void look_at_receiver(Outgoing& out);
   void show_life();
   void note_loss(const std::exception_ptr& failure) NUNA_EXCLUDES(mutex_);
@@ -152,6 +158,7 @@ class Wire {
   std::deque<Incoming> incoming_ NUNA_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Packet>> idle_ NUNA_GUARDED_BY(mutex_);
   std::size_t idle_bytes_ NUNA_GUARDED_BY(mutex_) = 0;
+  std::atomic<std::uint64_t> through_{0};  // the calls of which everything was submitted
   std::atomic<int> submissions_{0};  // in outgoing_ and incoming_; lanes ask after every operation
   std::atomic<bool> stop_{false};
   std::atomic<std::int64_t> busy_since_{0};  // of who drives

@@ -121,6 +121,42 @@ void launch_for_ever(Program& p) {
   }
 }
 
+// Halos and whole rows between two devices of every rank, large enough for any route.
+void all_routes(Program& p) {
+  constexpr Index kRows = 64;
+  constexpr Index kColumns = 100'000;
+  nuna::Options options;
+  options.devices = 2;
+  Context context = Context::on(MPI_COMM_WORLD, options);
+  Buffer<float, 2> now(context, {kRows, kColumns});
+  Buffer<float, 2> next(context, {kRows, kColumns});
+  {
+    auto view = now.host(nuna::Access::write);
+    for (Index i = 0; i < kRows; ++i) {
+      for (Index j = 0; j < kColumns; ++j) view(i, j) = static_cast<float>(i * 8 + j % 8);
+    }
+  }
+  constexpr int kSteps = 4;
+  for (int s = 0; s < kSteps; ++s) {
+    context.launch("average", {kRows, kColumns}, block(1, 1), Average{}, nuna::read(now, nuna::halo(1)),
+                   nuna::write(next));
+    swap(now, next);
+  }
+  std::vector<float> expected(kRows);
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<float>(i * 8);
+  for (int s = 0; s < kSteps; ++s) {
+    for (std::size_t i = expected.size(); i-- > 1;) expected[i] = 0.5F * (expected[i - 1] + expected[i]);
+  }
+  auto view = now.host(nuna::Access::read);
+  for (Index i = 0; i < kRows; ++i) {
+    for (Index j = 0; j < kColumns; ++j) {
+      if (view(i, j) != expected[static_cast<std::size_t>(i)] + static_cast<float>(j % 8))
+        throw std::logic_error("row " + std::to_string(i) + " is wrong");
+    }
+  }
+  p.context.wait();
+}
+
 // The user's own messages, on the same communicator and with the tags that Nuna might use, from two threads.
 void users_traffic(Program& p) {
   int ranks = 0;
@@ -264,6 +300,7 @@ const std::map<std::string, std::function<void(Program&)>>& scenarios() {
       {"halves", sub_communicators},
       {"pieces", pieces},
       {"framed", framed_halos},
+      {"routes", all_routes},
       {"huge", huge},
       // the five cases of agreement
       {"skipped",

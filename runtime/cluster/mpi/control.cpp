@@ -97,6 +97,7 @@ std::vector<char> serialised(const History& history, const Status& status) {
   std::vector<char> out;
   append(out, static_cast<std::uint32_t>(status.left ? 1 : 0));
   append(out, status.signs);
+  append(out, status.sent);
   append(out, static_cast<std::uint32_t>(history.calls().size()));
   for (const Called& c : history.calls()) {
     append(out, c.sequence);
@@ -118,7 +119,7 @@ std::optional<Answer> parsed(const std::vector<char>& bytes) {
   std::uint32_t left = 0;
   std::uint32_t count = 0;
   Answer answer;
-  if (!take(left) || !take(answer.signs) || !take(count)) return std::nullopt;
+  if (!take(left) || !take(answer.signs) || !take(answer.sent) || !take(count)) return std::nullopt;
   answer.left = left != 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     Called c;

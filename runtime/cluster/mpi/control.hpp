@@ -35,6 +35,7 @@ struct Answer {
   History history;
   bool left = false;
   std::uint64_t signs = 0;  ///< of life
+  std::uint64_t sent = 0;   ///< see Status
   bool gone = false;        ///< the process does not exist any more; nothing else is known
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 // What one rank tells others about its calls in one Context: a History that several threads share.
 
+#include <atomic>
 #include <string>
 
 #include "base/mutex.hpp"
@@ -16,6 +17,11 @@ class Journal {
     history_.note({status.sequence, status.hash, status.last_call});
     left_ = left_ || status.left;
     ++signs_;
+  }
+  void note_sent(std::uint64_t sequence) {
+    std::uint64_t known = sent_.load(std::memory_order_relaxed);
+    while (known < sequence && !sent_.compare_exchange_weak(known, sequence, std::memory_order_relaxed)) {
+    }
   }
   /// A sign of life without a call.
   void sign() NUNA_EXCLUDES(mutex_) {
@@ -33,11 +39,13 @@ class Journal {
   Status status() const NUNA_EXCLUDES(mutex_) {
     const base::MutexLock lock(mutex_);
     const Called* last = history_.last();
-    return last == nullptr ? Status{0, 0, "", left_, signs_}
-                           : Status{last->sequence, last->hash, last->call, left_, signs_};
+    const std::uint64_t sent = sent_.load(std::memory_order_relaxed);
+    return last == nullptr ? Status{0, 0, "", left_, sent, signs_}
+                           : Status{last->sequence, last->hash, last->call, left_, sent, signs_};
   }
 
  private:
+  std::atomic<std::uint64_t> sent_{0};
   mutable base::Mutex mutex_;
   History history_ NUNA_GUARDED_BY(mutex_);
   bool left_ NUNA_GUARDED_BY(mutex_) = false;

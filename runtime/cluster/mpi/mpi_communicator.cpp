@@ -127,6 +127,7 @@ class Impl final : public MpiCommunicator {
   }
 
   void publish(const Status& status) override { journal_->publish(status); }
+  void note_sent(std::uint64_t sequence) override { journal_->note_sent(sequence); }
   void show_life() override { journal_->sign(); }
   void watch(const std::atomic<std::int64_t>* busy_since) override { peers_->watch(busy_since); }
   Status status_of(base::RankId rank) const override {
