@@ -46,7 +46,8 @@ std::int64_t whole_number(const char* name, int asked, std::int64_t from_environ
 }
 
 // Kinds that NUNA_ROUTES may name: of messages, and of copies within a rank.
-constexpr std::array kMessageKinds = {route::Kind::mapped, route::Kind::packed, route::Kind::pipelined};
+constexpr std::array kMessageKinds = {route::Kind::mapped, route::Kind::packed, route::Kind::pipelined,
+                                      route::Kind::in_place};
 constexpr std::array kCopyKinds = {route::Kind::direct, route::Kind::staged};
 
 std::vector<route::Kind> routes_of(const std::string& text) {

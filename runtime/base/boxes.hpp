@@ -59,6 +59,15 @@ struct Shape {
   ByteBox of(const Box& elements) const {
     return {{elements.axis[0], elements.axis[1], elements.axis[2], Interval{0, element_bytes}}};
   }
+  /// Whether a box is one run of bytes of it.
+  bool is_run(const ByteBox& box) const {
+    int outermost = 0;
+    while (outermost < kByteAxis && box[outermost].size() == 1) ++outermost;
+    for (int a = outermost + 1; a <= kByteAxis; ++a) {
+      if (box[a] != whole()[a]) return false;
+    }
+    return true;
+  }
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 

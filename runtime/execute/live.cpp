@@ -66,24 +66,31 @@ void Live::prepare(const plan::PlacePlan& plan, const Call& call) {
     if (step.kind == Kind::copy) mover_.prove(step.reads.front().place, step.writes.front().place);
     if (step.kind != Kind::send && step.kind != Kind::receive) continue;
     const auto& boxes = step.kind == Kind::send ? step.reads : step.writes;
-    if (!stays_in_place(step, call)) prepared_.push_back(wire_->packet(bytes_of(boxes)));
+    if (!stays_in_place(step, call, way_of(step, call))) prepared_.push_back(wire_->packet(bytes_of(boxes)));
   }
   std::reverse(prepared_.begin(), prepared_.end());
 }
 
 // Whether a message's bytes are left where they lie: the way that it goes takes them so, or they are one run, and worth it:
 // an instance is busy as long as its message is on its way, and packing costs little for small ones.
-bool Live::stays_in_place(const Instruction& step, const Call& call) const {
+bool Live::stays_in_place(const Instruction& step, const Call& call, const route::Step& way) const {
+  if (transfer::Carrier::takes_pieces(way)) return true;
+  const auto& boxes = step.kind == Kind::send ? step.reads : step.writes;
+  if (boxes.size() != 1) return false;
+  const PlacedBox& only = boxes.front();
+  if (only.box.bytes() < plan::kInPlaceBytes || !places_.at(only.place).properties().host_accessible)
+    return false;
+  return buffer_of(call, only).region(only.place, only.box).contiguous();
+}
+
+// The same on both ends: dense buffers are dense on every rank.
+route::Step Live::way_of(const Instruction& step, const Call& call) const {
   const bool sends = step.kind == Kind::send;
   const auto& boxes = sends ? step.reads : step.writes;
+  const bool one_run = step.one_run && buffer_of(call, boxes.front()).dense();
   const Index bytes = bytes_of(boxes);
-  const auto reachable = [&](const PlacedBox& b) { return places_.at(b.place).properties().host_accessible; };
   const transfer::Carrier& carrier = wire_->carrier();
-  if (transfer::Carrier::takes_pieces(sends ? carrier.way_to(step.peer, bytes)
-                                            : carrier.way_from(step.peer, bytes)))
-    return true;
-  if (boxes.size() != 1 || bytes < plan::kInPlaceBytes || !reachable(boxes.front())) return false;
-  return buffer_of(call, boxes.front()).region(boxes.front().place, boxes.front().box).contiguous();
+  return sends ? carrier.way_to(step.peer, bytes, one_run) : carrier.way_from(step.peer, bytes, one_run);
 }
 
 std::unique_ptr<Packet> Live::next_packet() {
@@ -148,8 +155,9 @@ Ticket Live::copy(const Instruction& step, const Call& call, const Tickets& afte
   stats_.moved(route_between(from.place, to.place), to.box.bytes());
   const route::Step way = mover_.way(from.place, to.place, to.box.bytes());
   std::vector<transfer::Mover::Part> parts;
-  for (const base::ByteBox& b : way.kind == route::Kind::staged ? transfer::merged_and_cut({to.box}, way.chunk_bytes)
-                                                                : base::BoxList{to.box}) {
+  for (const base::ByteBox& b : way.kind == route::Kind::staged
+                                    ? transfer::merged_and_cut({to.box}, way.chunk_bytes)
+                                    : base::BoxList{to.box}) {
     parts.push_back({buffer_of(call, to).region(to.place, b), buffer_of(call, from).region(from.place, b)});
   }
   return mover_.copy(to.place, from.place, parts, way, after);
@@ -158,10 +166,10 @@ Ticket Live::copy(const Instruction& step, const Call& call, const Tickets& afte
 void Live::send(const Instruction& step, const Call& call, Flight& flight) {
   cluster::Envelope envelope = call.envelope;
   envelope.message = step.message;
-  if (stays_in_place(step, call)) {
+  if (const route::Step way = way_of(step, call); stays_in_place(step, call, way)) {
     Tickets after;
     for (const PlacedBox& r : step.reads) buffer_of(call, r).before_read(r.place, r.box, after);
-    const Ticket sent = wire_->send(step.peer, std::move(envelope), pieces_of(call, step.reads), after);
+    const Ticket sent = wire_->send(step.peer, std::move(envelope), pieces_of(call, step.reads), way, after);
     for (const PlacedBox& r : step.reads) buffer_of(call, r).note_read(r.place, r.box, sent);
     flight.completion.tickets.push_back(sent);
     return;
@@ -186,17 +194,18 @@ void Live::send(const Instruction& step, const Call& call, Flight& flight) {
 void Live::receive(const Instruction& step, const Call& call, Flight& flight) {
   cluster::Envelope expected = call.envelope;
   expected.message = step.message;
-  if (stays_in_place(step, call)) {
+  if (const route::Step way = way_of(step, call); stays_in_place(step, call, way)) {
     Tickets after;
     for (const PlacedBox& w : step.writes) buffer_of(call, w).before_write(w.place, w.box, after);
-    const Ticket arrived = wire_->receive(step.peer, expected, pieces_of(call, step.writes), after);
+    const Ticket arrived = wire_->receive(step.peer, expected, pieces_of(call, step.writes), way, after);
     for (const PlacedBox& w : step.writes) buffer_of(call, w).note_write(w.place, w.box, arrived);
     flight.completion.tickets.push_back(arrived);
     return;
   }
   auto packet = next_packet();
   const Ticket arrived = wire_->receive(
-      step.peer, expected, {{base::kHostPlace, packed(packet->data(), static_cast<Index>(packet->size()))}});
+      step.peer, expected, {{base::kHostPlace, packed(packet->data(), static_cast<Index>(packet->size()))}},
+      way_of(step, call));
   const std::byte* next = packet->data();
   for (const PlacedBox& w : step.writes) {
     Instances& buffer = buffer_of(call, w);

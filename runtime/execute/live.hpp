@@ -27,7 +27,8 @@ inline constexpr std::byte kPoison{0xff};
 class Live final : public Executor {
  public:
   /// `wire` is null for one rank.
-  Live(const LiveConfig& config, const Places& places, transfer::Mover& mover, Wire* wire, trace::Stats& stats)
+  Live(const LiveConfig& config, const Places& places, transfer::Mover& mover, Wire* wire,
+       trace::Stats& stats)
       : config_(config), places_(places), mover_(mover), wire_(wire), stats_(stats) {}
   ~Live() override;
 
@@ -50,7 +51,8 @@ class Live final : public Executor {
   base::Ticket copy(const plan::Instruction& step, const Call& call, const Tickets& after);
   void send(const plan::Instruction& step, const Call& call, Flight& flight);
   void receive(const plan::Instruction& step, const Call& call, Flight& flight);
-  bool stays_in_place(const plan::Instruction& step, const Call& call) const;
+  bool stays_in_place(const plan::Instruction& step, const Call& call, const route::Step& way) const;
+  route::Step way_of(const plan::Instruction& step, const Call& call) const;
   std::unique_ptr<Packet> next_packet();
   void retire(std::size_t keep);
 

@@ -20,6 +20,7 @@ namespace {
 constexpr std::chrono::milliseconds kLifeSign{200};
 constexpr std::size_t kMostIdleBytes = std::size_t{256} << 20;
 constexpr std::size_t kMostOnTheirWay = 64;  // sends
+constexpr route::Step kOneMessage{0, route::Kind::packed, 0, 0};
 
 using Clock = std::chrono::steady_clock;
 
@@ -143,21 +144,25 @@ Ticket Wire::send(RankId to, cluster::Envelope envelope, std::unique_ptr<Packet>
                   const Tickets& after) {
   const transfer::Pieces pieces = in_memory(*packet);
   const auto bytes = static_cast<Index>(packet->size());
-  return submit({to, std::move(envelope), pieces, bytes, std::move(packet), after, 0, nullptr, nullptr});
+  return submit(
+      {to, std::move(envelope), pieces, kOneMessage, bytes, std::move(packet), after, 0, nullptr, nullptr});
 }
 
-Ticket Wire::send(RankId to, cluster::Envelope envelope, transfer::Pieces pieces, const Tickets& after) {
+Ticket Wire::send(RankId to, cluster::Envelope envelope, transfer::Pieces pieces, const route::Step& way,
+                  const Tickets& after) {
   const Index bytes = transfer::bytes_of(pieces);
-  return submit({to, std::move(envelope), std::move(pieces), bytes, nullptr, after, 0, nullptr, nullptr});
+  return submit(
+      {to, std::move(envelope), std::move(pieces), way, bytes, nullptr, after, 0, nullptr, nullptr});
 }
 
 Ticket Wire::receive(RankId from, const cluster::Envelope& expected, transfer::Pieces pieces,
-                     const Tickets& after) {
+                     const route::Step& way, const Tickets& after) {
   Incoming in;
   in.from = from;
   in.expected = expected;
   in.bytes = transfer::bytes_of(pieces);
   in.pieces = std::move(pieces);
+  in.way = way;
   in.after = after;
   in.value = ++last_receive_;
   {
@@ -212,7 +217,7 @@ bool Wire::start_send() {
                             .sequence = out->envelope.sequence,
                             .flow = trace::flow_id(config_.context_id, communicator_.rank(), out->to,
                                                    out->envelope.sequence, out->envelope.message)});
-    out->sending = carrier_.send(out->to, out->envelope, out->pieces);
+    out->sending = carrier_.send(out->to, out->envelope, out->pieces, out->way);
     stats_.moved(trace::Route::send, out->bytes);
   } catch (...) {
     if (!out->failure) out->failure = std::current_exception();
@@ -308,7 +313,7 @@ bool Wire::post_receive() {
   if (recorder_ != nullptr) in->begin_ns = recorder_->now_ns();
   if (!in->refused) {
     try {
-      in->receive = carrier_.receive(in->from, in->expected, in->pieces);
+      in->receive = carrier_.receive(in->from, in->expected, in->pieces, in->way);
     } catch (...) {
       in->refused = std::current_exception();
     }
@@ -381,7 +386,8 @@ void Wire::look_at_peer() {
   const bool comes = theirs.sequence >= in->expected.sequence;
   const std::uint64_t signs = comes ? ~std::uint64_t{0} : theirs.signs;
   if (!in->watch) in->watch.emplace(config_.stall, now, signs);
-  if (comes) return look_for_lost(*in, theirs);  // it made the call: the bytes are being computed, or were sent
+  if (comes)
+    return look_for_lost(*in, theirs);  // it made the call: the bytes are being computed, or were sent
   const auto verdict = in->watch->judge(now, signs);
   if (verdict == cluster::StallWatch::Verdict::fine) return;
   const std::string text = rank_text(communicator_.rank()) + " waits in " + in->expected.call +
@@ -403,10 +409,11 @@ void Wire::look_for_lost(Incoming& in, const cluster::Status& theirs) const {
   if (in.gone == Clock::time_point{}) in.gone = now;
   if (now - in.gone < config_.stall / 2) return;
   in.refused = std::make_exception_ptr(
-      Error(ErrorCode::stalled, rank_text(in.from) + " has sent its message in " + in.expected.call + ", and " +
-                                    rank_text(communicator_.rank()) +
-                                    " has not got all of it: the network lost it; use another transport, or other routes "
-                                    "(NUNA_ROUTES)"));
+      Error(ErrorCode::stalled,
+            rank_text(in.from) + " has sent its message in " + in.expected.call + ", and " +
+                rank_text(communicator_.rank()) +
+                " has not got all of it: the network lost it; use another transport, or other routes "
+                "(NUNA_ROUTES)"));
 }
 
 // A receiver that is lost, or made other calls, will never take its message. A packet that was handed to the communicator
@@ -442,14 +449,10 @@ bool Wire::step() {
 bool Wire::work_ahead() {
   const std::uint64_t before = carrier_.work();
   for (std::size_t i = 1; i < started_; ++i) {
-    Outgoing* out = outgoing(i);
-    if (out->packet == nullptr && out->bytes > 0 &&
-        transfer::Carrier::takes_pieces(carrier_.way_to(out->to, out->bytes)))
-      sent(*out);
+    if (Outgoing* out = outgoing(i); transfer::Carrier::takes_pieces(out->way)) sent(*out);
   }
   for (std::size_t i = 1; i < posted_; ++i) {
-    Incoming* in = incoming(i);
-    if (transfer::Carrier::takes_pieces(carrier_.way_from(in->from, in->bytes))) arrived(*in);
+    if (Incoming* in = incoming(i); transfer::Carrier::takes_pieces(in->way)) arrived(*in);
   }
   return carrier_.work() != before;
 }

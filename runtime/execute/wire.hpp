@@ -51,10 +51,10 @@ class Wire {
                     const Tickets& after);
   /// The same from where the bytes lie. They must stay, unchanged, until the ticket is done.
   base::Ticket send(base::RankId to, cluster::Envelope envelope, transfer::Pieces pieces,
-                    const Tickets& after);
+                    const route::Step& way, const Tickets& after);
   /// Receives once `after` (the former users of the memory) is done. The memory must stay until the ticket is done.
   base::Ticket receive(base::RankId from, const cluster::Envelope& expected, transfer::Pieces pieces,
-                       const Tickets& after = {});
+                       const route::Step& way, const Tickets& after = {});
   /// Which way messages go, and so whether they must be packets.
   const transfer::Carrier& carrier() const { return carrier_; }
 
@@ -92,6 +92,7 @@ class Wire {
     base::RankId to;
     cluster::Envelope envelope;
     transfer::Pieces pieces;
+    route::Step way;
     Index bytes = 0;
     std::unique_ptr<Packet> packet;  // of the bytes, if they were packed
     Tickets after;
@@ -103,13 +104,14 @@ class Wire {
     base::RankId from;
     cluster::Envelope expected;
     transfer::Pieces pieces;
+    route::Step way;
     Index bytes = 0;
     Tickets after;
     std::unique_ptr<cluster::Receive> receive;  // posted
     std::exception_ptr refused;                 // posting it failed already, or nothing will come
     std::uint64_t value = 0;
     std::int64_t begin_ns = 0;
-    std::optional<cluster::StallWatch> watch;  // once somebody wonders
+    std::optional<cluster::StallWatch> watch;    // once somebody wonders
     std::chrono::steady_clock::time_point gone;  // since when its sender says that it has gone
   };
 
@@ -159,7 +161,7 @@ class Wire {
   std::vector<std::unique_ptr<Packet>> idle_ NUNA_GUARDED_BY(mutex_);
   std::size_t idle_bytes_ NUNA_GUARDED_BY(mutex_) = 0;
   std::atomic<std::uint64_t> through_{0};  // the calls of which everything was submitted
-  std::atomic<int> submissions_{0};  // in outgoing_ and incoming_; lanes ask after every operation
+  std::atomic<int> submissions_{0};        // in outgoing_ and incoming_; lanes ask after every operation
   std::atomic<bool> stop_{false};
   std::atomic<std::int64_t> busy_since_{0};  // of who drives
   std::atomic<int> waiting_{0};

@@ -84,8 +84,9 @@ struct Instruction {
   Kind kind = Kind::run;
   base::RankId peer;          ///< receive, send
   std::uint32_t message = 0;  ///< receive, send: number within the launch, the same on both sides
-  int slot = 0;               ///< run: the device
-  Box threads;                ///< run: any box of the partition's threads
+  bool one_run = false;  ///< receive, send: the message is one run of the buffer's bytes, as both ends know
+  int slot = 0;          ///< run: the device
+  Box threads;           ///< run: any box of the partition's threads
   absl::InlinedVector<PlacedBox, 4> reads;   ///< copy: one; send: in packing order
   absl::InlinedVector<PlacedBox, 4> writes;  ///< copy, poison: one; receive: in packing order
   friend bool operator==(const Instruction&, const Instruction&) = default;

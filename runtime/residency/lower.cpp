@@ -96,11 +96,18 @@ class Work {
                         [&](const auto& use) { return use.buffer == buffer; });
   }
 
+  bool is_run(const Group& group) const {
+    const plan::Message& first = *group.messages.front();
+    return group.messages.size() == 1 && first.items.size() == 1 &&
+           uses_[static_cast<std::size_t>(first.argument)].shape.is_run(first.items.front().box);
+  }
+
   void send(const Group& group) {
     Instruction step;
     step.kind = Kind::send;
     step.peer = group.messages.front()->peer;
     step.message = static_cast<std::uint32_t>(group.messages.front()->argument);
+    step.one_run = is_run(group);
     for (const plan::Message* m : group.messages) {
       for (const auto& item : m->items) append_sources(m->argument, item.box, step);
     }
@@ -165,6 +172,7 @@ class Work {
     step.kind = Kind::receive;
     step.peer = group.messages.front()->peer;
     step.message = static_cast<std::uint32_t>(group.messages.front()->argument);
+    step.one_run = is_run(group);
     for (const plan::Message* m : group.messages) {
       for (const auto& item : m->items) {
         const PlaceId place = place_of_part(item.reader_part);

@@ -114,7 +114,8 @@ Course direct(const Pair& pair) {
 
 std::string why_not_staged(const Pair& pair, const Limits& limits) {
   if (std::string outside = outside_a_rank(pair); !outside.empty()) return outside;
-  if (pair.ends.from != pair.from_host && !pair.to_block) return "no device can copy from " + from_name(pair) + " to the host memory";
+  if (pair.ends.from != pair.from_host && !pair.to_block)
+    return "no device can copy from " + from_name(pair) + " to the host memory";
   if (pair.ends.to != pair.to_host && !pair.out_block)
     return "no device can copy from the host memory to " + to_name(pair);
   return limits.most_blocks < 1 ? "the staging pool gives no blocks" : "";
@@ -126,8 +127,8 @@ Course staged(const Pair& pair, const Limits& limits) {
   course.obstacle = why_not_staged(pair, limits);
   if (!course.obstacle.empty()) return course;
   // The host memory itself is staged, too, if a device cannot take it from where it lies: a core copies it.
-  const Stage by_a_core{0, pair.ends.from == pair.from_host ? pair.from.copy_bytes_per_second
-                                                            : pair.to.copy_bytes_per_second};
+  const Stage by_a_core{
+      0, pair.ends.from == pair.from_host ? pair.from.copy_bytes_per_second : pair.to.copy_bytes_per_second};
   course.stages = {
       pair.ends.from == pair.from_host ? by_a_core : copy_stage(*pair.to_block, pair.from_device, nullptr),
       pair.ends.to == pair.to_host ? by_a_core : copy_stage(*pair.out_block, nullptr, pair.to_device)};

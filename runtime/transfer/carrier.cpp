@@ -9,8 +9,7 @@ using cluster::Envelope;
 using route::Kind;
 
 std::unique_ptr<cluster::Sending> Carrier::send(base::RankId to, const Envelope& envelope,
-                                                const Pieces& pieces) {
-  const route::Step way = way_to(to, bytes_of(pieces));
+                                                const Pieces& pieces, const route::Step& way) {
   if (way.kind == Kind::mapped) return send_mapped(communicator_, to, envelope, pieces, config_.bases);
   if (way.kind == Kind::pipelined)
     return send_pipelined(communicator_, to, envelope, pieces, way, staging_, config_.injection, work_);
@@ -18,8 +17,7 @@ std::unique_ptr<cluster::Sending> Carrier::send(base::RankId to, const Envelope&
 }
 
 std::unique_ptr<cluster::Receive> Carrier::receive(base::RankId from, const Envelope& expected,
-                                                   const Pieces& pieces) {
-  const route::Step way = way_from(from, bytes_of(pieces));
+                                                   const Pieces& pieces, const route::Step& way) {
   if (way.kind == Kind::mapped)
     return receive_mapped(communicator_, from, expected, pieces, neighbours_->memory(from), work_);
   if (way.kind == Kind::pipelined)

@@ -44,14 +44,19 @@ class Carrier {
         staging_(staging),
         ways_(ways) {}
 
-  route::Step way_to(base::RankId peer, Index bytes) const { return ways_.to(peer, bytes); }
-  route::Step way_from(base::RankId peer, Index bytes) const { return ways_.from(peer, bytes); }
+  /// `one_run`: both ends know that the bytes are one run.
+  route::Step way_to(base::RankId peer, Index bytes, bool one_run) const {
+    return ways_.to(peer, bytes, one_run);
+  }
+  route::Step way_from(base::RankId peer, Index bytes, bool one_run) const {
+    return ways_.from(peer, bytes, one_run);
+  }
 
-  /// `pieces` are one run of memory where the way is one message.
+  /// `way`: the same on both ends. `pieces` are one run of memory where it is one message.
   std::unique_ptr<cluster::Sending> send(base::RankId to, const cluster::Envelope& envelope,
-                                         const Pieces& pieces);
+                                         const Pieces& pieces, const route::Step& way);
   std::unique_ptr<cluster::Receive> receive(base::RankId from, const cluster::Envelope& expected,
-                                            const Pieces& pieces);
+                                            const Pieces& pieces, const route::Step& way);
 
   /// Grows with every piece of work done inside test().
   std::uint64_t work() const { return work_; }

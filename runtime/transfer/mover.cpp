@@ -19,7 +19,7 @@ using route::Step;
 using Clock = std::chrono::steady_clock;
 using Bytes = std::vector<std::byte>;
 
-constexpr int kRounds = 3;  // of a proof; the best counts
+constexpr int kRounds = 3;   // of a proof; the best counts
 constexpr int kSlowest = 8;  // times as long as the same bytes from the host's memory
 constexpr std::chrono::milliseconds kNeverSlow{1};
 
@@ -48,16 +48,17 @@ void Mover::prove(PlaceId from, PlaceId to) {
   for (;;) {
     const auto way = ways_.between(from, to, config_.proof_bytes);
     if (!way) {
-      throw Error(ErrorCode::unsupported, "no way is left on which bytes get from " + name_of(at(from)) + " to " +
-                                              name_of(at(to)) +
-                                              ": check the machine file, NUNA_ROUTES and the warnings before this");
+      throw Error(ErrorCode::unsupported,
+                  "no way is left on which bytes get from " + name_of(at(from)) + " to " + name_of(at(to)) +
+                      ": check the machine file, NUNA_ROUTES and the warnings before this");
     }
     const std::string why = try_way(from, to, *way);
     if (why.empty()) return;
     const auto next = ways_.between(from, to, config_.proof_bytes);
     base::log(base::LogLevel::warn, "route", std::nullopt,
-              "copies from " + name_of(at(from)) + " to " + name_of(at(to)) + " are not " + to_string(way->kind) + " but " +
-                  (next ? to_string(next->kind) : "impossible") + ": " + why);
+              "copies from " + name_of(at(from)) + " to " + name_of(at(to)) + " are not " +
+                  to_string(way->kind) + " but " + (next ? to_string(next->kind) : "impossible") + ": " +
+                  why);
   }
 }
 
@@ -99,7 +100,9 @@ std::string Mover::measure(PlaceId from, PlaceId to, const Step& way) {
     best = std::min(best, time([&] { return arrives(copy(to, from, whole, way, {}), way); }));
     if (best == Clock::duration::max()) {
       ways_.refuse(from, to, way.kind, "nothing arrives");
-      return "nothing arrived in " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(config_.patience).count()) + " s";
+      return "nothing arrived in " +
+             std::to_string(std::chrono::duration_cast<std::chrono::seconds>(config_.patience).count()) +
+             " s";
     }
   }
   at(to).copy(run_of(got.data(), size), target, {}).wait();
@@ -129,7 +132,8 @@ bool Mover::arrives(const Ticket& ticket, const Step& way) const {
   return ticket.line->bell().wait([&] { return ticket.done(); }, deadline - Clock::now());
 }
 
-Ticket Mover::copy(PlaceId to, PlaceId from, const std::vector<Part>& parts, const Step& way, device::After after) {
+Ticket Mover::copy(PlaceId to, PlaceId from, const std::vector<Part>& parts, const Step& way,
+                   device::After after) {
   if (way.kind == Kind::staged) return staged(to, from, parts, way.blocks, after);
   Ticket last;
   for (const Part& part : parts) last = at(to).copy(part.to, part.from, after);
@@ -138,7 +142,8 @@ Ticket Mover::copy(PlaceId to, PlaceId from, const std::vector<Part>& parts, con
 
 // One block is filled while another is emptied. Both devices work in order, and every wait is for an earlier submission, so
 // this always proceeds; the last ticket of the target's device stands for all.
-Ticket Mover::staged(PlaceId to, PlaceId from, const std::vector<Part>& parts, int blocks, device::After after) {
+Ticket Mover::staged(PlaceId to, PlaceId from, const std::vector<Part>& parts, int blocks,
+                     device::After after) {
   Ticket last;
   for (const Part& part : parts) {
     Slot& slot = next_slot(blocks);
@@ -157,7 +162,8 @@ Ticket Mover::staged(PlaceId to, PlaceId from, const std::vector<Part>& parts, i
 // The next block in turn; more are taken from the pool as long as it has some and the way wants them.
 Mover::Slot& Mover::next_slot(int blocks) {
   constexpr int kMostSlots = 8;
-  if (slots_.empty() || (static_cast<int>(slots_.size()) < std::min(kMostSlots, 2 * blocks) && !slots_[turn_ % slots_.size()].last.done())) {
+  if (slots_.empty() || (static_cast<int>(slots_.size()) < std::min(kMostSlots, 2 * blocks) &&
+                         !slots_[turn_ % slots_.size()].last.done())) {
     if (Block block = staging_user_.take(static_cast<int>(slots_.size()))) {
       slots_.push_back({std::move(block), {}});
       return slots_.back();

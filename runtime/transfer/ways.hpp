@@ -28,14 +28,15 @@ class Ways {
         limits_(limits),
         me_(me),
         findings_(std::move(findings)),
-        to_(machine_.ranks.size()),
-        from_(machine_.ranks.size()) {}
+        to_(2 * machine_.ranks.size()),
+        from_(2 * machine_.ranks.size()) {}
 
-  /// Messages to and from another rank, as packed or pieces (a way that needs one run is left out).
-  route::Step to(base::RankId peer, Index bytes) const NUNA_EXCLUDES(mutex_);
-  route::Step from(base::RankId peer, Index bytes) const NUNA_EXCLUDES(mutex_);
+  /// Messages to and from another rank. `one_run`: both ends know that they are one run of bytes.
+  route::Step to(base::RankId peer, Index bytes, bool one_run) const NUNA_EXCLUDES(mutex_);
+  route::Step from(base::RankId peer, Index bytes, bool one_run) const NUNA_EXCLUDES(mutex_);
   /// Copies between places of this rank; nothing if no way is left.
-  std::optional<route::Step> between(base::PlaceId from, base::PlaceId to, Index bytes) const NUNA_EXCLUDES(mutex_);
+  std::optional<route::Step> between(base::PlaceId from, base::PlaceId to, Index bytes) const
+      NUNA_EXCLUDES(mutex_);
 
   /// Takes a kind of copy away between two places.
   void refuse(base::PlaceId from, base::PlaceId to, route::Kind kind, std::string why) NUNA_EXCLUDES(mutex_);
@@ -50,9 +51,10 @@ class Ways {
   // Of pairs of ranks, once made: read without the lock, because every message asks.
   using Known = std::vector<std::atomic<const route::Table*>>;
 
-  const route::Table& table(const route::Ends& ends) const NUNA_REQUIRES(mutex_);
-  const route::Table& known(Known& tables, base::RankId peer, const route::Ends& ends) const
-      NUNA_EXCLUDES(mutex_);
+  using Key = std::pair<route::Ends, bool>;  // and whether the bytes are one run
+
+  const route::Table& table(const Key& key) const NUNA_REQUIRES(mutex_);
+  const route::Table& known(Known& tables, base::RankId peer, const Key& key) const NUNA_EXCLUDES(mutex_);
   topology::MemoryId here(base::PlaceId place) const { return {me_, place}; }
 
   const topology::Machine machine_;
@@ -60,7 +62,7 @@ class Ways {
   const base::RankId me_;
   mutable base::Mutex mutex_;
   route::Findings findings_ NUNA_GUARDED_BY(mutex_);
-  mutable std::map<route::Ends, route::Table> tables_ NUNA_GUARDED_BY(mutex_);
+  mutable std::map<Key, route::Table> tables_ NUNA_GUARDED_BY(mutex_);
   mutable Known to_;
   mutable Known from_;
 };

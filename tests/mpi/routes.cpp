@@ -21,7 +21,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::uint64_t first = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 0;
   const std::uint64_t seeds = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 10;
-  const nuna::base::LogCapture quiet(nuna::base::LogLevel::error);  // programs read what nobody wrote, on purpose
+  const nuna::base::LogCapture quiet(
+      nuna::base::LogLevel::error);  // programs read what nobody wrote, on purpose
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     const Script script = random_script(seed, ranks);
     try {
@@ -32,8 +33,8 @@ int main(int argc, char** argv) {
       nuna::Context context = nuna::Context::on(MPI_COMM_WORLD, options);
       perform(script, context);
     } catch (const std::exception& e) {
-      std::fprintf(stderr, "seed %llu on %d ranks: %s\nof: %s\n", static_cast<unsigned long long>(seed), ranks, e.what(),
-                   script.text().c_str());
+      std::fprintf(stderr, "seed %llu on %d ranks: %s\nof: %s\n", static_cast<unsigned long long>(seed),
+                   ranks, e.what(), script.text().c_str());
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
   }

@@ -181,7 +181,8 @@ TEST(Routes, HostMemoryIsMappedOnlyWithinANode) {
   EXPECT_TRUE(way(Kind::mapped, host_devices(), kNeighbours, kMiB).possible);
   EXPECT_EQ(best(host_devices(), kNeighbours, kMiB).kind, Kind::mapped);
   EXPECT_EQ(way(Kind::mapped, host_devices(), kFarHosts, kMiB).reason, "the ranks are on different nodes");
-  EXPECT_TRUE(way(Kind::mapped, host_devices(), kHostDevices, kMiB).possible) << "their memories are files, too";
+  EXPECT_TRUE(way(Kind::mapped, host_devices(), kHostDevices, kMiB).possible)
+      << "their memories are files, too";
   EXPECT_EQ(way(Kind::mapped, hpe(), kPeers, kMiB).reason, "only between ranks");
 }
 

@@ -63,6 +63,13 @@ struct Side {
     return {{base::kHostPlace, r}};
   }
 
+  std::unique_ptr<cluster::Sending> send(base::RankId to, const Envelope& envelope, const Pieces& from) {
+    return carrier.send(to, envelope, from, carrier.way_to(to, bytes_of(from), false));
+  }
+  std::unique_ptr<cluster::Receive> receive(base::RankId from, const Envelope& envelope, const Pieces& into) {
+    return carrier.receive(from, envelope, into, carrier.way_from(from, bytes_of(into), false));
+  }
+
   std::vector<std::byte> memory;
   cluster::Neighbours neighbours;
   Staging staging;
@@ -121,8 +128,8 @@ void exchange(Side& side, Communicator& communicator, std::uint64_t sequence) {
     const Pieces from = shape(p * share);
     put(from, me, sequence);
     const Pieces into = shape(kMemory / 2 + p * share);
-    going.push_back({side.carrier.send({p}, message(sequence), from), nullptr, into, p});
-    going.back().receive = side.carrier.receive({p}, message(sequence), into);
+    going.push_back({side.send({p}, message(sequence), from), nullptr, into, p});
+    going.back().receive = side.receive({p}, message(sequence), into);
   }
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   for (bool all = false; !all; std::this_thread::yield()) {
@@ -154,10 +161,10 @@ TEST_P(EveryWay, BringTheFailureOfTheBytesInsteadOfThem) {
       Envelope failed = message(1);
       failed.failure = "the kernel had no luck";
       failed.failure_code = ErrorCode::kernel_failed;
-      const auto sending = side.carrier.send({1}, failed, pieces);
+      const auto sending = side.send({1}, failed, pieces);
       while (!sending->test()) std::this_thread::yield();
     } else {
-      const auto receive = side.carrier.receive({0}, message(1), pieces);
+      const auto receive = side.receive({0}, message(1), pieces);
       while (!receive->test()) std::this_thread::yield();
       EXPECT_EQ(receive->envelope().failure, "the kernel had no luck");
     }
@@ -181,11 +188,11 @@ TEST(Carrier, NamesAMessageOfAnotherSizeInTheSendersMemory) {
   cluster::run_ranks(2, [](base::RankId me, std::unique_ptr<Communicator> communicator) {
     Side side(*communicator, Only{Kind::mapped});
     if (me.value == 0) {
-      const auto sending = side.carrier.send({1}, message(1), side.pieces(0, 10, 100, 0));
+      const auto sending = side.send({1}, message(1), side.pieces(0, 10, 100, 0));
       communicator->allgather(message(1, 99), {});
       return;
     }
-    const auto receive = side.carrier.receive({0}, message(1), side.pieces(0, 10, 90, 0));
+    const auto receive = side.receive({0}, message(1), side.pieces(0, 10, 90, 0));
     try {
       for (int i = 0; i < 1'000'000'000 && !receive->test(); ++i) std::this_thread::yield();
       ADD_FAILURE() << "it was accepted";

@@ -87,8 +87,9 @@ Status Peers::status_of(int rank) const {
   const auto& answer = known_[static_cast<std::size_t>(rank)].answer;
   if (!answer) return {};
   const Called* last = answer->history.last();
-  return last == nullptr ? Status{0, 0, "", answer->left, answer->sent, answer->signs}
-                         : Status{last->sequence, last->hash, last->call, answer->left, answer->sent, answer->signs};
+  return last == nullptr
+             ? Status{0, 0, "", answer->left, answer->sent, answer->signs}
+             : Status{last->sequence, last->hash, last->call, answer->left, answer->sent, answer->signs};
 }
 
 void Peers::work() {
