@@ -3,6 +3,9 @@
 #ifdef NUNA_WITH_MPI
 #include <mpi.h>
 
+#include <chrono>
+#include <thread>
+
 #include "cluster/mpi/session.hpp"
 #endif
 
@@ -39,6 +42,26 @@ bool Processes::all_agree(bool mine) {
   return all != 0;
 }
 
+std::int64_t Processes::least(std::int64_t mine) {
+  std::int64_t all = mine;
+  if (!alone()) MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
+  return all;
+}
+
+void Processes::wait_for_all() {
+  if (alone()) return;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  for (int over = 0; over == 0;) {
+    MPI_Test(&request, &over, MPI_STATUS_IGNORE);
+    if (over == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void Processes::end_all(int exit_code) {
+  if (!alone() && size() > 1) MPI_Abort(MPI_COMM_WORLD, exit_code);
+}
+
 std::vector<std::string> Processes::gather(const std::string& mine) {
   if (alone()) return {mine};
   const int ranks = size();
@@ -67,6 +90,9 @@ void Processes::start() {}
 int Processes::rank() { return 0; }
 int Processes::size() { return 1; }
 bool Processes::all_agree(bool mine) { return mine; }
+std::int64_t Processes::least(std::int64_t mine) { return mine; }
+void Processes::wait_for_all() {}
+void Processes::end_all(int) {}
 std::vector<std::string> Processes::gather(const std::string& mine) { return {mine}; }
 
 #endif

@@ -3,6 +3,7 @@
 //
 // Threads: the main thread. Without a launcher, or without MPI built in, all of this is one process and touches no MPI.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,12 @@ class Processes {
 
   /// Collective: whether all processes say yes.
   static bool all_agree(bool mine);
+  /// Collective: the least of all.
+  static std::int64_t least(std::int64_t mine);
+  /// Collective; whoever waits leaves its core to those that still measure.
+  static void wait_for_all();
+  /// Ends all processes at once, with this exit code, if there are several: one has failed, and the others would wait for it.
+  static void end_all(int exit_code);
   /// Collective: every process's text, in the order of the ranks; on the others than the first an empty list.
   static std::vector<std::string> gather(const std::string& mine);
 };
