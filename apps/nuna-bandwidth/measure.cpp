@@ -19,6 +19,10 @@ using Clock = std::chrono::steady_clock;
 constexpr Index kLargeBytes = Index{8} << 20;
 constexpr int kCopySamples = 5;
 
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
 struct CellToMeasure {
   Experiment experiment;
   Index bytes = 0;
@@ -62,28 +66,23 @@ class Samples {
  public:
   Samples(Rig& rig, const CellToMeasure& cell) : rig_(rig), cell_(cell) {}
 
-  /// Seconds of one cycle, as far as they can be foreseen.
-  double warm_up() {
-    double cycle_s = 0.0;
+  void warm_up() {
     std::vector<Scheme> all = cell_.peers;
     if (cell_.nuna) all.push_back(Scheme::nuna);
     const int times = cell_.bytes >= kLargeBytes ? 1 : 2;
     for (const Scheme scheme : all) {
-      double time_s = 0.0;
-      for (int i = 0; i < times; ++i) time_s = rig_.prove(cell_.experiment, scheme, cell_.bytes);
-      const std::size_t peers = std::max<std::size_t>(1, cell_.peers.size());
-      cycle_s += scheme == Scheme::nuna ? time_s * static_cast<double>(peers) : time_s;
+      for (int i = 0; i < times; ++i) rig_.prove(cell_.experiment, scheme, cell_.bytes);
     }
-    return cycle_s;
   }
 
-  void cycle() {
+  /// `ours_first`: in every second cycle, so that neither always finds the caches as the other left them.
+  void cycle(bool ours_first) {
     for (const Scheme scheme : cell_.peers) {
-      peers_[scheme].push_back(rig_.time(cell_.experiment, scheme, cell_.bytes));
-      if (cell_.nuna) ours_[scheme].push_back(rig_.time(cell_.experiment, Scheme::nuna, cell_.bytes));
+      if (cell_.nuna && ours_first) ours_[scheme].push_back(time(Scheme::nuna));
+      peers_[scheme].push_back(time(scheme));
+      if (cell_.nuna && !ours_first) ours_[scheme].push_back(time(Scheme::nuna));
     }
-    if (cell_.peers.empty())
-      ours_[Scheme::nuna].push_back(rig_.time(cell_.experiment, Scheme::nuna, cell_.bytes));
+    if (cell_.peers.empty()) ours_[Scheme::nuna].push_back(time(Scheme::nuna));
   }
 
   Row row() const {
@@ -163,10 +162,14 @@ Measured measure(nuna::Context& context, const Options& options, const std::vect
     if (c == 0 || !(cells[c].experiment == cells[c - 1].experiment)) apps::Processes::wait_for_all();
     if (!rig.takes_part(cells[c].experiment)) continue;
     Samples samples(rig, cells[c]);
-    const double cycle_s = samples.warm_up();
-    const double left_s = options.budget_s - std::chrono::duration<double>(Clock::now() - begin).count();
-    const int cycles = rig.agree(cells[c].experiment, schedule.repetitions(c, left_s, cycle_s));
-    for (int i = 0; i < cycles; ++i) samples.cycle(i % 2 == 1);
+    samples.warm_up();
+    const double left_s = options.budget_s - seconds_since(begin);
+    const auto cell_begin = Clock::now();
+    for (int done = 0;; ++done) {
+      const bool more = schedule.another(c, done, left_s, seconds_since(cell_begin));
+      if (rig.agree(cells[c].experiment, more ? 1 : 0) == 0) break;
+      samples.cycle(done % 2 == 1);
+    }
     if (rig.keeps_time(cells[c].experiment)) mine.emplace(c, samples.row());
     progress.update(static_cast<std::int64_t>(c) + 1);
   }

@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "base/units.hpp"
+#include "nuna-bandwidth/copies.hpp"
 #include "nuna/error.hpp"
 #include "topology/discover.hpp"
 
@@ -43,7 +44,9 @@ PlaceBuffers::PlaceBuffers(nuna::detail::RankRuntime& runtime, Index bytes)
       auto& device = places.at({p});
       device.commit({out_, out_ + bytes_});
       device.commit({in_, in_ + bytes_});
-      device.join({}).wait();
+      // Their first touch is not part of any transfer.
+      device.fill(region_of(out({p}), bytes_), std::byte{0}, {});
+      device.fill(region_of(in({p}), bytes_), std::byte{0}, {}).wait();
     }
   } catch (...) {
     release();

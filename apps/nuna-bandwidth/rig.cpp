@@ -154,7 +154,9 @@ double Rig::time(const Experiment& experiment, Scheme scheme, Index bytes) {
 
 double Rig::prove(const Experiment& experiment, Scheme scheme, Index bytes) {
   if (scheme == Scheme::api) return time(experiment, scheme, bytes);  // has buffers of its own
-  ++stamp_;
+  // Both ends count their messages alike.
+  stamp_ = static_cast<unsigned char>(
+      experiment.within_rank() ? stamp_ + 1 : messages_[static_cast<std::size_t>(other_end(experiment))] + 1);
   const auto all = directions(experiment);
   const auto mine = [&](const MemoryId& memory) {
     return memory.rank == runtime_.rank() && runtime_.places().at(memory.place).properties().host_accessible;

@@ -18,14 +18,12 @@ Schedule::Schedule(const std::vector<CellPlan>& cells) : remaining_(cells.size()
   for (std::size_t c = cells.size(); c-- > 0;) remaining_[c] = remaining_[c + 1] + weight(cells[c]);
 }
 
-int Schedule::repetitions(std::size_t cell, double left_s, double cycle_s) const {
-  if (cycle_s <= 0.0) return kMost;
-  if (kFewest * cycle_s > left_s) return 1;
+bool Schedule::another(std::size_t cell, int done, double left_s, double spent_s) const {
+  if (done < 1) return true;
+  if (done >= kMost || spent_s >= left_s) return false;
+  if (done < kFewest) return true;
   const double share_s = left_s * (remaining_[cell] - remaining_[cell + 1]) / remaining_[cell];
-  const double cycles = std::min(share_s / cycle_s, static_cast<double>(kMost));
-  return std::max(kFewest, static_cast<int>(cycles));
+  return spent_s + spent_s / done <= share_s;
 }
-
-double Schedule::share_from(std::size_t cell) const { return remaining_[cell] / remaining_.front(); }
 
 }  // namespace nuna_bandwidth

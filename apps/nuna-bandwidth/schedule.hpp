@@ -1,8 +1,8 @@
 #pragma once
 // How often each size is repeated, so that a run ends in time. Pure.
 //
-//   Schedule schedule(budget_s, cells);
-//   for each cell: schedule.repetitions(c, seconds left, seconds of one cycle)
+//   Schedule schedule(cells);
+//   for each cell: while (schedule.another(cell, cycles done, seconds left at its begin, seconds spent in it)) a cycle
 //
 // The time that is left is divided among the cells that are left by what they are expected to cost, so that a size which took
 // longer than expected makes the later ones shorter.
@@ -28,10 +28,9 @@ class Schedule {
 
   explicit Schedule(const std::vector<CellPlan>& cells);
 
-  /// From kFewest to kMost cycles; one, if even that is more than all the time that is left.
-  int repetitions(std::size_t cell, double left_s, double cycle_s) const;
-  /// What the cells from this one on are expected to cost, as a share of all.
-  double share_from(std::size_t cell) const;
+  /// Whether to go on: up to kFewest cycles in any case, up to kMost while the cell's share of the time lasts. When no time is left
+  /// at all, after one.
+  bool another(std::size_t cell, int done, double left_s, double spent_s) const;
 
  private:
   std::vector<double> remaining_;  // by cell: the weight of it and all later ones
