@@ -76,6 +76,12 @@ class RankRuntime {
   /// Whether the calling thread may make calls: any, unless MPI is for the main thread only.
   bool callable_here() const { return wire_ == nullptr || wire_->may_drive(); }
   const address::Slots& slots() const { return slots_; }
+  /// For tools that look behind the API.
+  const topology::Machine& machine() const { return machine_; }
+  const transfer::Ways& ways() const { return *ways_; }
+  transfer::Mover& mover() { return *mover_; }
+  const execute::Places& places() const { return places_; }
+  address::Arena& arena() { return arena_; }
   std::chrono::nanoseconds age() const { return std::chrono::steady_clock::now() - start_; }
 
  private:

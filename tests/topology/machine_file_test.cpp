@@ -420,7 +420,7 @@ TEST(MachineFile, FilesThatAreNotThereAreRefusedByPath) {
   EXPECT_THAT(refused(""), HasSubstr("there is no such file"));
 }
 
-std::filesystem::path docs() { return std::filesystem::path(__FILE__).parent_path() / "../../docs"; }
+std::filesystem::path docs() { return std::filesystem::path(NUNA_TEST_SOURCE_DIR) / "docs"; }
 
 TEST(MachineFile, ThoseThatAreShippedAreReadAndWritten) {
   std::set<std::string> names;
