@@ -36,12 +36,16 @@ struct Properties {
   bool host_accessible = false;     ///< the CPU, and so the network, may read and write its memory in place
 };
 
+/// From this size on a copy is more than a cache holds.
+inline constexpr Index kPassingBytes = Index{4} << 20;
+
 /// A strided region: counts[0] x counts[1] x counts[2] runs of run_bytes contiguous bytes.
 struct Region {
   std::byte* first = nullptr;
   std::array<Index, 3> counts{1, 1, 1};
   std::array<Index, 3> stride_bytes{};
   Index run_bytes = 0;
+  bool passing = false;  ///< as target: part of more than a cache holds, so that nobody reads it soon
 
   Index bytes() const { return counts[0] * counts[1] * counts[2] * run_bytes; }
   /// Whether it is one run of bytes.

@@ -154,9 +154,9 @@ Course mapped(const Pair& pair) {
     course.obstacle = "only memory that the host can reach can be mapped";
   }
   if (!course.obstacle.empty()) return course;
-  // one message says that the bytes are there, one that they were taken
+  // One message says that the bytes are there. The answer that they were taken travels while the receiver goes on.
   const std::int64_t rate = std::min(pair.from.copy_bytes_per_second, pair.to.copy_bytes_per_second);
-  course.stages = {{2 * pair.message->latency_ps, rate}};
+  course.stages = {{pair.message->latency_ps + pair.message->latency_ps / 8, rate}};
   course.reason = "ranks of one node, the receiver's core copies" + at(rate);
   return course;
 }

@@ -32,6 +32,11 @@ Way way_of(const Course& course, const Load& load, const Limits& limits) {
   return way;
 }
 
+/// What is a way, but not for so few bytes if there is another.
+bool is_last_resort(Kind kind, Index bytes, const Limits& limits) {
+  return kind == Kind::mapped && bytes < limits.least_mapped_bytes;
+}
+
 /// The choices for one pair of memories, looked up once.
 class Chooser {
  public:
@@ -47,7 +52,9 @@ class Chooser {
   Step best(Index bytes) const {
     std::optional<Estimate> least;
     Step step;
+    const bool any_other = courses_.size() > 1;
     for (const Course& course : courses_) {
+      if (any_other && is_last_resort(course.kind, bytes, limits_)) continue;
       const Estimate cost = estimate(course, bytes, limits_);
       if (least && least->time_ps <= cost.time_ps) continue;
       least = cost;
@@ -110,9 +117,11 @@ std::vector<Way> ways(const topology::Machine& machine, const Findings& findings
   std::vector<Way> all;
   for (const Course& course : courses(machine, findings, ends, limits))
     all.push_back(way_of(course, load, limits));
-  std::sort(all.begin(), all.end(), [](const Way& a, const Way& b) {
-    return std::tuple(!a.possible, a.predicted_ps, a.kind) < std::tuple(!b.possible, b.predicted_ps, b.kind);
-  });
+  const auto order = [&](const Way& way) {
+    return std::tuple(!way.possible, way.possible && is_last_resort(way.kind, load.bytes, limits), way.predicted_ps,
+                      way.kind);
+  };
+  std::sort(all.begin(), all.end(), [&](const Way& a, const Way& b) { return order(a) < order(b); });
   return all;
 }
 

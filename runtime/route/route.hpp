@@ -74,6 +74,9 @@ struct Limits {
   Index least_chunk_bytes = Index{64} << 10;
   Index most_chunk_bytes = Index{4} << 20;
   int most_blocks = 3;  ///< of one transfer: two overlap two stages, three overlap three
+  /// Smaller messages are mapped only if there is no other way: they would keep the sender's memory busy until the answer,
+  /// and gain nothing (MPI buffers them).
+  Index least_mapped_bytes = Index{4} << 10;
 };
 
 struct Way {
@@ -85,8 +88,8 @@ struct Way {
   std::string reason;             ///< what makes it possible and bounds its speed, or why it is not possible
 };
 
-/// All kinds between the two: those that are possible first, the quickest of them in front (of equals, the first of Kind),
-/// then the others in the order of Kind.
+/// All kinds between the two: those that are possible first, the quickest of them in front (of equals, the first of Kind; below
+/// Limits::least_mapped_bytes mapped comes last), then the others in the order of Kind.
 std::vector<Way> ways(const topology::Machine& machine, const Findings& findings, const Ends& ends,
                       const Load& load, const Limits& limits = {});
 

@@ -145,6 +145,8 @@ Ticket Mover::copy(PlaceId to, PlaceId from, const std::vector<Part>& parts, con
 Ticket Mover::staged(PlaceId to, PlaceId from, const std::vector<Part>& parts, int blocks,
                      device::After after) {
   Ticket last;
+  Index whole = 0;
+  for (const Part& part : parts) whole += part.to.bytes();
   for (const Part& part : parts) {
     Slot& slot = next_slot(blocks);
     const Region block = run_of(slot.block.data(), part.from.bytes());
@@ -153,7 +155,9 @@ Ticket Mover::staged(PlaceId to, PlaceId from, const std::vector<Part>& parts, i
     former.order_only = true;
     if (former.line != nullptr) filled.push_back(former);
     const Ticket in = at(from).copy(block, part.from, filled);
-    last = at(to).copy(part.to, block, std::span(&in, 1));
+    Region target = part.to;
+    target.passing = whole >= device::kPassingBytes;
+    last = at(to).copy(target, block, std::span(&in, 1));
     slot.last = last;
   }
   return last;

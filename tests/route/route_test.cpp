@@ -162,7 +162,7 @@ TEST(Routes, APacketCostsPackingTheMessageAndUnpacking) {
 
 TEST(Routes, OneRunOfHostMemoryGoesInPlace) {
   EXPECT_EQ(best(host_devices(), kFarHosts, kMiB).kind, Kind::in_place);
-  EXPECT_EQ(best(host_devices(), kHostDevices, 4 * kKiB).kind, Kind::in_place);
+  EXPECT_EQ(best(host_devices(), kHostDevices, 2 * kKiB).kind, Kind::in_place);
 }
 
 TEST(Routes, BoxesWithGapsDoNotGoInPlace) {
@@ -184,6 +184,14 @@ TEST(Routes, HostMemoryIsMappedOnlyWithinANode) {
   EXPECT_TRUE(way(Kind::mapped, host_devices(), kHostDevices, kMiB).possible)
       << "their memories are files, too";
   EXPECT_EQ(way(Kind::mapped, hpe(), kPeers, kMiB).reason, "only between ranks");
+}
+
+TEST(Routes, SmallMessagesAreMappedOnlyIfThereIsNoOtherWay) {
+  EXPECT_EQ(best(host_devices(), kNeighbours, 4 * kKiB - 1).kind, Kind::in_place);
+  EXPECT_EQ(best(host_devices(), kNeighbours, 4 * kKiB).kind, Kind::mapped);
+  Findings findings;
+  for (const Kind kind : {Kind::in_place, Kind::packed, Kind::pipelined}) findings.refuse_all(kind, "not this time");
+  EXPECT_EQ(best(host_devices(), kNeighbours, 1, findings).kind, Kind::mapped);
 }
 
 TEST(Routes, RanksWithoutMessagesHaveNoWay) {
