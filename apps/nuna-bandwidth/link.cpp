@@ -21,7 +21,7 @@ namespace {
 using nuna::detail::RankRuntime;
 
 constexpr int kTag = 8;
-constexpr int kRoundTrips = 101;
+constexpr int kRoundTrips = 1001;
 
 void finish(MPI_Request request) {
   for (int over = 0; over == 0;) {

@@ -1,5 +1,5 @@
 #pragma once
-// The measuring: experiment by experiment, size by size, each scheme in turn with Nuna beside it.
+// The measuring: experiment by experiment, size by size, scheme by scheme, with Nuna beside it.
 
 #include <cstdint>
 #include <vector>

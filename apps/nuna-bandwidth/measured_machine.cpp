@@ -98,6 +98,7 @@ void set_messages(Machine& machine, const std::vector<Row>& rows) {
 
 Machine measured_machine(Machine machine, const std::vector<Row>& rows,
                          const std::vector<std::int64_t>& copies, const std::string& source) {
+  machine.name += " (measured)";
   machine.source = source;
   set_copies(machine, copies);
   set_links(machine, rows);

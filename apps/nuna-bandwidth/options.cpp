@@ -15,7 +15,7 @@ namespace nuna_bandwidth {
 namespace {
 
 constexpr int kUsageError = 2;
-constexpr double kBudget_s = 45.0;
+constexpr double kBudget_s = 38.0;
 constexpr double kQuickBudget_s = 5.0;
 constexpr const char* kSizes = "4KiB..256MiB";
 constexpr const char* kQuickSizes = "4KiB,64KiB,1MiB,16MiB";
@@ -52,7 +52,7 @@ void add_what(CLI::App& app, Options& o, Words& words) {
       ->capture_default_str();
   app.add_flag("--all", o.all, "Every rank, and every pair of memories of every two ranks")->group(group);
   app.add_flag("--quick", words.quick, "Four sizes, in less than ten seconds")->group(group);
-  app.add_option("--budget", words.budget_s, "Seconds that the measuring may take (default 45, quick 5)")
+  app.add_option("--budget", words.budget_s, "Seconds that the measuring may take (default 38, quick 5)")
       ->group(group);
   app.add_option("--machine", o.machine_file, "Do not measure: predict for a machine file")
       ->group(group)
@@ -62,7 +62,7 @@ void add_what(CLI::App& app, Options& o, Words& words) {
 void add_output(CLI::App& app, Options& o) {
   const std::string group = "Output";
   app.add_option("--json", o.json_file,
-                 "Write all samples' quartiles as JSON; - is standard output, without the table")
+                 "Write medians and quartiles as JSON; - is standard output, without the table")
       ->group(group)
       ->type_name("FILE");
   app.add_option("--chart", o.chart_file, "Draw a chart (needs nuna-bandwidth-chart and python3-matplotlib)")

@@ -14,7 +14,7 @@
 
 namespace nuna_bandwidth {
 
-/// One size of one experiment. A cycle measures each scheme of it once, and Nuna after each.
+/// One scheme at one size of one experiment. A cycle measures it twice, and Nuna twice beside it.
 struct CellPlan {
   nuna::Index bytes = 0;
   int ways = 1;       ///< directions at once
@@ -23,8 +23,8 @@ struct CellPlan {
 
 class Schedule {
  public:
-  static constexpr int kFewest = 3;
-  static constexpr int kMost = 31;
+  static constexpr int kFewest = 2;
+  static constexpr int kMost = 16;
 
   explicit Schedule(const std::vector<CellPlan>& cells);
 
