@@ -189,8 +189,10 @@ nuna::transfer::Pieces pieces_of(const End& end, Index bytes) {
 class NunaSender final : public Side {
  public:
   NunaSender(const End& end, Index bytes) : end_(end), pieces_(pieces_of(end, bytes)) {}
-  void start() override { sending_ = end_.carrier->send({end_.peer}, envelope_of(end_), pieces_,
-                                                          end_.carrier->way_to({end_.peer}, nuna::transfer::bytes_of(pieces_), true)); }
+  void start() override {
+    sending_ = end_.carrier->send({end_.peer}, envelope_of(end_), pieces_,
+                                  end_.carrier->way_to({end_.peer}, nuna::transfer::bytes_of(pieces_), true));
+  }
   bool step() override { return sending_->test(); }
 
  private:
@@ -202,8 +204,11 @@ class NunaSender final : public Side {
 class NunaReceiver final : public Side {
  public:
   NunaReceiver(const End& end, Index bytes) : end_(end), pieces_(pieces_of(end, bytes)) {}
-  void start() override { receive_ = end_.carrier->receive({end_.peer}, envelope_of(end_), pieces_,
-                                                             end_.carrier->way_from({end_.peer}, nuna::transfer::bytes_of(pieces_), true)); }
+  void start() override {
+    receive_ =
+        end_.carrier->receive({end_.peer}, envelope_of(end_), pieces_,
+                              end_.carrier->way_from({end_.peer}, nuna::transfer::bytes_of(pieces_), true));
+  }
   bool step() override { return receive_->test(); }
 
  private:

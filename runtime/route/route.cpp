@@ -118,8 +118,8 @@ std::vector<Way> ways(const topology::Machine& machine, const Findings& findings
   for (const Course& course : courses(machine, findings, ends, limits))
     all.push_back(way_of(course, load, limits));
   const auto order = [&](const Way& way) {
-    return std::tuple(!way.possible, way.possible && is_last_resort(way.kind, load.bytes, limits), way.predicted_ps,
-                      way.kind);
+    return std::tuple(!way.possible, way.possible && is_last_resort(way.kind, load.bytes, limits),
+                      way.predicted_ps, way.kind);
   };
   std::sort(all.begin(), all.end(), [&](const Way& a, const Way& b) { return order(a) < order(b); });
   return all;

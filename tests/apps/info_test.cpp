@@ -168,7 +168,7 @@ TEST(Mpi, ThatIsNotBuiltInIsAllThatIsTold) {
 class OfHpe : public testing::Test {
  protected:
   const nuna::topology::Machine machine_ = nuna::topology::read_machine_file(
-      std::filesystem::path(__FILE__).parent_path() / "../../docs/machines/hpe.toml");
+      std::filesystem::path(NUNA_TEST_SOURCE_DIR) / "docs/machines/hpe.toml");
 };
 
 TEST_F(OfHpe, TheRoutesNameTheChosenWayFirstAndWhyOthersAreNotPossible) {

@@ -4,6 +4,8 @@
 # and no call waits. $NUNA_TEST_KILLS says how many.
 set -u
 . "$NUNA_TEST_SOURCE/tests/support/mpi.bash"
+ln -s "$scenario" "$work/scenario"
+scenario=$work/scenario  # a name of its own, so that other tests' processes are not taken for ours
 [ $open_mpi = 1 ] || { echo "skipped: --enable-recovery is Open MPI's"; exit 77; }
 mpi_options=(--oversubscribe --enable-recovery)
 kills=${NUNA_TEST_KILLS:-50}

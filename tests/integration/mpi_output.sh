@@ -6,7 +6,8 @@
 set -u
 . "$NUNA_TEST_SOURCE/tests/support/mpi.bash"
 [ $open_mpi = 1 ] || { echo "skipped: --enable-recovery is Open MPI's"; exit 77; }
-stencil=$NUNA_TEST_BUILD/bin/stencil
+stencil=$work/stencil  # a name of its own, so that other tests' processes are not taken for ours
+ln -s "$NUNA_TEST_BUILD/bin/stencil" "$stencil"
 [ -x "$stencil" ] || { echo "skipped: this build has no stencil"; exit 77; }
 kills=${NUNA_TEST_KILLS:-4}
 RANDOM=${NUNA_TEST_SEED:-1}

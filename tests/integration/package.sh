@@ -137,6 +137,7 @@ if [ -e "${tools[0]}" ]; then
   printf 'cmake_minimum_required(VERSION 3.16)\nproject(Tools LANGUAGES NONE)\nfind_package(Nuna REQUIRED COMPONENTS tools)\n' > "$project/CMakeLists.txt"
   for tool in "${tools[@]}"; do
     name=${tool##*/}
+    [ "$(head -c 2 "$tool")" != '#!' ] || continue  # a script that a tool calls
     printf 'if(NOT TARGET Nuna::%s)\nmessage(FATAL_ERROR "no Nuna::%s")\nendif()\n' "$name" "$name" >> "$project/CMakeLists.txt"
     stranger ldd "$tool" | grep 'not found' && failed "$name does not find its libraries"
   done

@@ -190,7 +190,8 @@ TEST(Routes, SmallMessagesAreMappedOnlyIfThereIsNoOtherWay) {
   EXPECT_EQ(best(host_devices(), kNeighbours, 4 * kKiB - 1).kind, Kind::in_place);
   EXPECT_EQ(best(host_devices(), kNeighbours, 4 * kKiB).kind, Kind::mapped);
   Findings findings;
-  for (const Kind kind : {Kind::in_place, Kind::packed, Kind::pipelined}) findings.refuse_all(kind, "not this time");
+  for (const Kind kind : {Kind::in_place, Kind::packed, Kind::pipelined})
+    findings.refuse_all(kind, "not this time");
   EXPECT_EQ(best(host_devices(), kNeighbours, 1, findings).kind, Kind::mapped);
 }
 
