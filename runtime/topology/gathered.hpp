@@ -24,7 +24,7 @@ namespace nuna::topology {
 /// thread, and messages of 1 MiB and up between two ranks. Estimated: a device's fixed cost of a copy, and a network between
 /// nodes of 10 Gbit/s Ethernet.
 inline constexpr std::int64_t kHostCopyBytesPerSecond = 11'000'000'000;
-inline constexpr std::int64_t kHostCopyLatencyPs = 500'000;
+inline constexpr std::int64_t kHostCopyLatencyPs = 10'000'000;
 inline constexpr Speed kMessagesWithinNode{8'000'000'000, 1'000'000};
 inline constexpr Speed kMessagesBetweenNodes{1'000'000'000, 10'000'000};
 

@@ -130,7 +130,8 @@ TEST(Schemes, HaveNamesThatAreReadBack) {
 
 class Hpe : public testing::Test {
  protected:
-  const Machine machine_ = nuna::topology::read_machine_file(std::filesystem::path(NUNA_TEST_SOURCE_DIR) / "docs/machines/hpe.toml");
+  const Machine machine_ = nuna::topology::read_machine_file(std::filesystem::path(NUNA_TEST_SOURCE_DIR) /
+                                                             "docs/machines/hpe.toml");
   double rate(int from, int to, Scheme scheme, Index bytes) const {
     const auto seconds = predicted_seconds(machine_, {memory(0, from), memory(0, to)}, scheme, bytes);
     return seconds ? static_cast<double>(bytes) / *seconds : 0.0;
