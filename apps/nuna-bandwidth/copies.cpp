@@ -61,6 +61,8 @@ void Copies::run(Scheme scheme, Index bytes, Index block_bytes) const {
 void Copies::naive(Index bytes) const {
   std::vector<Ticket> in;
   std::vector<Ticket> out;
+  in.reserve(legs_.size());
+  out.reserve(legs_.size());
   for (const Leg& leg : legs_)
     in.push_back(source(leg).copy(region_of(leg.unpinned, bytes), region_of(leg.from, bytes), {}));
   finish(in);
@@ -72,6 +74,8 @@ void Copies::naive(Index bytes) const {
 void Copies::pinned(Index bytes) const {
   std::vector<Ticket> in;
   std::vector<Ticket> out;
+  in.reserve(legs_.size());
+  out.reserve(legs_.size());
   for (const Leg& leg : legs_)
     in.push_back(source(leg).copy(region_of(leg.pinned, bytes), region_of(leg.from, bytes), {}));
   for (std::size_t l = 0; l < legs_.size(); ++l) {
@@ -117,6 +121,7 @@ void Copies::double_buffered(Index bytes, Index block_bytes) const {
 
 void Copies::direct(Index bytes) const {
   std::vector<Ticket> tickets;
+  tickets.reserve(legs_.size());
   for (const Leg& leg : legs_)
     tickets.push_back(target(leg).copy(region_of(leg.to, bytes), region_of(leg.from, bytes), {}));
   finish(tickets);
@@ -136,6 +141,7 @@ Ticket Copies::nuna_copy(const Leg& leg, Index bytes) const {
 
 void Copies::nuna(Index bytes) const {
   std::vector<Ticket> tickets;
+  tickets.reserve(legs_.size());
   for (const Leg& leg : legs_) {
     tickets.push_back(nuna_copy(leg, bytes));
   }

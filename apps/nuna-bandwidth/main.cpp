@@ -69,10 +69,20 @@ void print(const Options& options, const Machine& machine, const std::vector<Row
   if (!options.chart_file.empty()) draw(options, json);
 }
 
+void require_rows(const std::vector<Row>& rows) {
+  if (!rows.empty()) return;
+  throw nuna::Error(
+      nuna::ErrorCode::invalid_argument,
+      "there are no two memories between which one of these schemes moves bytes: use more devices "
+      "(--devices 2), more ranks (mpirun -n 2), or other --schemes");
+}
+
 int predict(const Options& options) {
   require_outputs(options);
   const Machine machine = nuna::topology::read_machine_file(options.machine_file);
-  print(options, machine, predicted(machine, options.sizes, options.schemes, options.all), false);
+  const std::vector<Row> rows = predicted(machine, options.sizes, options.schemes, options.all);
+  require_rows(rows);
+  print(options, machine, rows, false);
   return EXIT_SUCCESS;
 }
 
@@ -81,14 +91,16 @@ int devices_of(const Options& options) {
   return nuna::base::Settings::from_environment().has("NUNA_DEVICES") ? 0 : 2;
 }
 
-// Alike on all ranks: what the node with the least memory has room for.
+// Alike on all ranks: what the node with the least memory has room for, and each memory twice.
 std::vector<nuna::Index> sizes_for(const Options& options, nuna::detail::RankRuntime& runtime) {
   const Machine& machine = runtime.machine();
   const int node = machine.ranks[static_cast<std::size_t>(runtime.rank().value)].node;
   int sharers = 0;
   for (const auto& rank : machine.ranks) sharers += rank.node == node ? 1 : 0;
-  const std::vector<nuna::Index> fitting =
+  std::vector<nuna::Index> fitting =
       that_fit(options.sizes, available_bytes(), runtime.places().count(), sharers);
+  const auto most = static_cast<nuna::Index>(runtime.config().memory_limit_bytes / 2);
+  while (fitting.size() > 1 && fitting.back() > most) fitting.pop_back();
   const auto count =
       static_cast<std::size_t>(apps::Processes::least(static_cast<std::int64_t>(fitting.size())));
   if (count < options.sizes.size() && runtime.rank().value == 0) {
@@ -132,6 +144,7 @@ int measure_run(const Options& options) {
   const std::vector<nuna::Index> sizes = sizes_for(options, runtime);
   const Measured measured = measure(context, options, sizes);
   if (context.rank() != 0) return EXIT_SUCCESS;
+  require_rows(measured.rows);
   if (options.json_file != kStandardOutput) describe(runtime.machine(), sizes);
   print(options, runtime.machine(), measured.rows, true);
   if (!options.write_machine_file.empty()) {

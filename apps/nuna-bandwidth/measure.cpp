@@ -63,6 +63,7 @@ std::vector<Task> tasks_of(const Rig& rig, const nuna::topology::Machine& machin
 
 std::vector<CellPlan> plans_of(const std::vector<Task>& tasks) {
   std::vector<CellPlan> plans;
+  plans.reserve(tasks.size());
   for (const Task& task : tasks)
     plans.push_back({task.bytes, task.experiment.two_way ? 2 : 1, task.beside_nuna ? 4 : 2});
   return plans;
@@ -132,14 +133,17 @@ std::vector<Row> gather(const std::map<std::size_t, Row>& mine, const nuna::topo
       all.emplace(entry.at("number").get<std::size_t>(), row_of(entry.at("row")));
   }
   std::vector<Row> rows;
+  rows.reserve(all.size());
   for (const auto& [number, row] : all) rows.push_back(row);
   return rows;
 }
 
 std::vector<std::int64_t> measure_copies(Rig& rig, int places, Index bytes) {
   std::vector<std::int64_t> rates;
+  rates.reserve(static_cast<std::size_t>(places));
   for (int p = 0; p < places; ++p) {
     std::vector<double> samples;
+    samples.reserve(kCopySamples);
     rig.time_within_place({p}, bytes);
     for (int i = 0; i < kCopySamples; ++i) samples.push_back(rig.time_within_place({p}, bytes));
     rates.push_back(static_cast<std::int64_t>(static_cast<double>(bytes) / quartiles_of(samples).median));

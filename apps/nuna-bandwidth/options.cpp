@@ -15,14 +15,15 @@ namespace nuna_bandwidth {
 namespace {
 
 constexpr int kUsageError = 2;
-constexpr double kBudget_s = 38.0;
-constexpr double kQuickBudget_s = 5.0;
+constexpr double kBudgetSeconds = 38.0;
+constexpr double kQuickBudgetSeconds = 5.0;
+constexpr nuna::Index kMostMeasuredBytes = nuna::Index{1} << 30;
 constexpr const char* kSizes = "4KiB..256MiB";
 constexpr const char* kQuickSizes = "4KiB,64KiB,1MiB,16MiB";
 
 struct Words {
-  std::string sizes;
-  std::string most_size;
+  std::optional<std::string> sizes;
+  std::optional<std::string> most_size;
   std::string block = "2MiB";
   std::string schemes = "naive,pinned,double-buffered,direct,mpi,nuna";
   std::optional<double> budget_s;
@@ -87,17 +88,18 @@ std::vector<Scheme> parse_schemes(const std::string& text) {
 }
 
 void apply(const Words& words, Options& o) {
-  o.sizes =
-      apps::parse_sizes(words.sizes.empty() ? (words.quick ? kQuickSizes : kSizes) : words.sizes, "--sizes");
-  if (!words.most_size.empty()) {
-    const nuna::Index most = apps::parse_size(words.most_size, "--max-size");
+  o.sizes = apps::parse_sizes(words.sizes.value_or(words.quick ? kQuickSizes : kSizes), "--sizes");
+  if (words.most_size) {
+    const nuna::Index most = apps::parse_size(*words.most_size, "--max-size");
     std::erase_if(o.sizes, [&](nuna::Index size) { return size > most; });
-    if (o.sizes.empty()) refuse("--max-size \"" + words.most_size + "\" leaves no size to measure");
+    if (o.sizes.empty()) refuse("--max-size \"" + *words.most_size + "\" leaves no size to measure");
   }
+  if (o.machine_file.empty() && o.sizes.back() > kMostMeasuredBytes)
+    refuse("--sizes goes beyond 1 GiB, which is more than one MPI message written by hand; use smaller ones");
   o.block_bytes = apps::parse_size(words.block, "--block");
   o.schemes = parse_schemes(words.schemes);
   if (words.api) o.schemes.push_back(Scheme::api);
-  o.budget_s = words.budget_s.value_or(words.quick ? kQuickBudget_s : kBudget_s);
+  o.budget_s = words.budget_s.value_or(words.quick ? kQuickBudgetSeconds : kBudgetSeconds);
   if (!(o.budget_s > 0.0 && o.budget_s <= 86'400.0))
     refuse("--budget is a number of seconds above 0, at most 86400");
   if (!o.machine_file.empty() && !o.write_machine_file.empty())

@@ -77,6 +77,7 @@ TEST(Schedule, TakesOneCycleWhenNoTimeIsLeft) {
 
 TEST(Schedule, EndsInTimeWhateverTheCellsCost) {
   std::vector<CellPlan> cells;
+  cells.reserve(100);
   for (int i = 0; i < 100; ++i) cells.push_back({kMiB << (i % 9), 1 + i % 2, 8});
   const Schedule schedule(cells);
   constexpr double kBudget = 50.0;

@@ -4,6 +4,10 @@
 set -u
 info=$NUNA_TEST_BUILD/bin/nuna-info
 bandwidth=$NUNA_TEST_BUILD/bin/nuna-bandwidth
+if [ ! -x "$info" ]; then
+  echo "skipped: this build has no tools (NUNA_APPS=OFF)"
+  exit 77
+fi
 hpe=$NUNA_TEST_SOURCE/docs/machines/hpe.toml
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -90,6 +94,9 @@ shows '^      16 MiB  staged'
 refused 2 'is no scheme' "$bandwidth" --schemes naive,fastest
 refused 2 'is no size' "$bandwidth" --sizes 0
 refused 2 'is no size' "$bandwidth" --sizes many
+refused 2 'is no size' "$bandwidth" --sizes ''
+refused 2 'beyond 1 GiB' "$bandwidth" --sizes 2GiB
+refused 1 'use more devices' "$bandwidth" "${small[@]}" --devices 1
 refused 2 'leaves no size' "$bandwidth" --max-size 1
 refused 2 'seconds above 0' "$bandwidth" --budget 0
 refused 2 'choose one' "$bandwidth" --machine "$hpe" --write-machine x.toml
