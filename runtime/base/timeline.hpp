@@ -66,10 +66,11 @@ class Doorbell {
   /// Sleeps until the next ring, or for `at_most`.
   void sleep(std::chrono::nanoseconds at_most) { Sleeper(*this).sleep(at_most); }
 
-  /// Returns once `done()` holds (true) or `at_most` has passed (false). `done` is called without a lock, often. Drives.
+  /// Returns once `done()` holds (true) or `at_most` has passed (false). `done` is called without a lock, often. Drives; with
+  /// `whoever` also a thread that otherwise leaves it to others.
   template <class Done>
-  bool wait(Done done, std::chrono::nanoseconds at_most = std::chrono::nanoseconds::max()) {
-    if (!drives_here()) return wait_asleep(std::move(done), at_most);
+  bool wait(Done done, std::chrono::nanoseconds at_most = std::chrono::nanoseconds::max(), bool whoever = false) {
+    if (!drives_here(whoever)) return wait_asleep(std::move(done), at_most);
     if (done()) return true;
     const auto start = std::chrono::steady_clock::now();
     Pace pace;
@@ -132,9 +133,9 @@ class Doorbell {
     bool rings_;
     std::uint64_t seen_;
   };
-  bool drives_here() const {
+  bool drives_here(bool whoever = false) const {
     const Drivers who = who_.load(std::memory_order_acquire);
-    return who != Drivers::none && (who == Drivers::workers) == on_worker_thread();
+    return who != Drivers::none && (whoever || (who == Drivers::workers) == on_worker_thread());
   }
   template <class Done>
   bool wait_spinning(Done& done) const {
@@ -160,7 +161,8 @@ class Doorbell {
 
 class Timeline {
  public:
-  explicit Timeline(Doorbell& bell) : bell_(bell) {}
+  /// `driven`: its operations move only while the bell's driver is called, so that whoever waits for one calls it.
+  explicit Timeline(Doorbell& bell, bool driven = false) : bell_(bell), driven_(driven) {}
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
 
@@ -169,6 +171,10 @@ class Timeline {
 
   /// Sleeps until `value` is reached; what completes before does not wake it.
   void wait(std::uint64_t value) {
+    if (driven_) {
+      bell_.wait([&] { return reached(value); }, std::chrono::nanoseconds::max(), true);
+      return;
+    }
     bell_.wait_for_wake([&] { return completed_.load(std::memory_order_seq_cst) >= value; },
                         [&] { want(value); });
   }
@@ -186,6 +192,7 @@ class Timeline {
   void want(std::uint64_t value);
 
   Doorbell& bell_;
+  const bool driven_;
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::uint64_t> wanted_{kNothing};  // the smallest value that a sleeper waits for
   std::atomic<bool> any_failed_{false};

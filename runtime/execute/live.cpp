@@ -1,6 +1,7 @@
 #include "execute/live.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "transfer/shape.hpp"
 
@@ -169,7 +170,9 @@ void Live::send(const Instruction& step, const Call& call, Flight& flight) {
   if (const route::Step way = way_of(step, call); stays_in_place(step, call, way)) {
     Tickets after;
     for (const PlacedBox& r : step.reads) buffer_of(call, r).before_read(r.place, r.box, after);
-    const Ticket sent = wire_->send(step.peer, std::move(envelope), pieces_of(call, step.reads), way, after);
+    // The lane comes by when the bytes are there, and so drives the wire.
+    const Ticket ready = places_.at(step.reads.front().place).join(after);
+    const Ticket sent = wire_->send(step.peer, std::move(envelope), pieces_of(call, step.reads), way, {ready});
     for (const PlacedBox& r : step.reads) buffer_of(call, r).note_read(r.place, r.box, sent);
     flight.completion.tickets.push_back(sent);
     return;
@@ -200,6 +203,8 @@ void Live::receive(const Instruction& step, const Call& call, Flight& flight) {
     const Ticket arrived = wire_->receive(step.peer, expected, pieces_of(call, step.writes), way, after);
     for (const PlacedBox& w : step.writes) buffer_of(call, w).note_write(w.place, w.box, arrived);
     flight.completion.tickets.push_back(arrived);
+    // The lane waits for it, and so drives the wire: nobody else may need the bytes, and a thread that sleeps is late.
+    flight.completion.tickets.push_back(places_.at(step.writes.front().place).join(std::span(&arrived, 1)));
     return;
   }
   auto packet = next_packet();

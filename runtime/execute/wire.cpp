@@ -31,6 +31,10 @@ transfer::Pieces in_memory(std::span<std::byte> bytes) {
   return {{base::kHostPlace, region}};
 }
 
+bool all_done(const Tickets& tickets) {
+  return std::all_of(tickets.begin(), tickets.end(), [](const Ticket& t) { return t.done(); });
+}
+
 std::string rank_text(RankId r) { return "rank " + std::to_string(r.value); }
 
 }  // namespace
@@ -43,8 +47,8 @@ Wire::Wire(const Config& config, cluster::Communicator& communicator, transfer::
       stats_(stats),
       recorder_(recorder),
       config_(config),
-      sent_(bell),
-      received_(bell) {
+      sent_(bell, communicator.polled()),
+      received_(bell, communicator.polled()) {
   if (recorder_ != nullptr) {
     send_track_ = recorder_->track(communicator_.rank(), trace::TrackKind::wire, "sends");
     receive_track_ = recorder_->track(communicator_.rank(), trace::TrackKind::wire, "receives");
@@ -131,11 +135,13 @@ void Wire::recycle(std::unique_ptr<Packet> packet) {
 Ticket Wire::submit(Outgoing out) {
   const std::uint64_t value = ++last_send_;
   out.value = value;
+  const bool ready = all_done(out.after);
   {
     const MutexLock lock(mutex_);
     outgoing_.push_back(std::move(out));
     submissions_.fetch_add(1);
   }
+  if (ready && may_drive()) bell_.drive();  // at once: perhaps nobody comes by for long
   wake();
   return {&sent_, value};
 }
@@ -185,10 +191,6 @@ Wire::Incoming* Wire::incoming(std::size_t index) {
 }
 
 namespace {
-
-bool all_done(const Tickets& tickets) {
-  return std::all_of(tickets.begin(), tickets.end(), [](const Ticket& t) { return t.done(); });
-}
 
 void set_failure(cluster::Envelope& envelope, const std::exception_ptr& failure) {
   envelope.failure = base::text_of(failure);
