@@ -386,9 +386,10 @@ class Impl final : public MpiCommunicator {
                             &request),
             "gather");
       wait(request, envelope);
-      for (std::size_t r = 0; r < all.size(); ++r)
-        std::memcpy(all[r].data() + std::min<std::uint64_t>(at, all[r].size()), round.data() + offsets[r],
-                    static_cast<std::size_t>(counts[r]));
+      for (std::size_t r = 0; r < all.size(); ++r) {
+        if (counts[r] > 0)
+          std::memcpy(all[r].data() + at, round.data() + offsets[r], static_cast<std::size_t>(counts[r]));
+      }
     }
     return all;
   }
