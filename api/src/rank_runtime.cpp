@@ -8,8 +8,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -71,10 +69,21 @@ std::vector<route::Kind> routes_of(const std::string& text) {
   return kinds;
 }
 
+constexpr Index kLeastChunkBytes = 16;
+
 Index route_bits(const std::vector<route::Kind>& kinds) {
   Index bits = 0;
   for (const auto kind : kinds) bits |= Index{1} << static_cast<int>(kind);
   return bits;
+}
+
+// What a proof found out: a way less, or a rate below the description's. (Above it, a cache may have helped.)
+void note(const cluster::Neighbours::Proof& proof, const route::Ends& ends, const topology::Machine& machine,
+          route::Findings& findings) {
+  if (!proof.good) return findings.refuse(ends, route::Kind::mapped, proof.why_not);
+  const topology::Memory* from = topology::find_memory(machine, ends.from);
+  if (proof.bytes_per_second > 0 && from != nullptr && proof.bytes_per_second < from->copy_bytes_per_second)
+    findings.measured(ends, route::Kind::mapped, proof.bytes_per_second);
 }
 
 Index text_number(const std::string& text) {
@@ -101,16 +110,6 @@ void refuse_others(const Group& group, const std::vector<route::Kind>& kinds,
   for (const auto kind : group) {
     if (!named(kind)) findings.refuse(ends, kind, "NUNA_ROUTES does not name it");
   }
-}
-
-// All of a file; Error (bad_setting) if it cannot be read.
-std::string contents(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in || text.empty())
-    throw Error(ErrorCode::bad_setting,
-                "NUNA_MACHINE is \"" + path + "\": there is no such file, or nothing in it");
-  return text;
 }
 
 }  // namespace
@@ -145,10 +144,12 @@ RankConfig configure(const Options& options, int ranks_in_process, int core_shar
   c.stall = settings.seconds("NUNA_STALL", cluster::kDefaultStall);
   c.injection = base::Injection::parse(settings.text("NUNA_INJECT", ""));
   c.staging_bytes = settings.bytes("NUNA_STAGING", c.staging_bytes);
-  c.chunk_bytes = std::min(settings.bytes("NUNA_CHUNK", 0), transfer::Staging::kBlockBytes);
+  c.chunk_bytes = settings.bytes("NUNA_CHUNK", 0);
+  if (c.chunk_bytes != 0)
+    c.chunk_bytes = std::clamp(c.chunk_bytes, kLeastChunkBytes, transfer::Staging::kBlockBytes);
   c.routes = routes_of(settings.text("NUNA_ROUTES", ""));
   c.machine_file = settings.text("NUNA_MACHINE", "");
-  if (!c.machine_file.empty()) c.machine = contents(c.machine_file);
+  if (!c.machine_file.empty()) c.machine = topology::machine_text(c.machine_file);
   c.dry_run = options.dry_run || settings.boolean("NUNA_DRY_RUN", false);
   return c;
 }
@@ -229,8 +230,8 @@ void RankRuntime::connect() {
     const topology::MemoryId there{{r}, base::kHostPlace};
     const auto& in = neighbours_->reading({r});
     const auto& out = neighbours_->read_by({r});
-    if (!in.good) findings.refuse({there, here}, route::Kind::mapped, in.why_not);
-    if (!out.good) findings.refuse({here, there}, route::Kind::mapped, out.why_not);
+    note(in, {there, here}, machine_, findings);
+    note(out, {here, there}, machine_, findings);
     if (config_.routes.empty()) continue;
     refuse_others(kMessageKinds, config_.routes, machine_, {there, here}, findings);
     refuse_others(kMessageKinds, config_.routes, machine_, {here, there}, findings);
@@ -247,8 +248,9 @@ void RankRuntime::connect() {
   ways_ = std::make_unique<transfer::Ways>(machine_, std::move(findings), limits, rank());
   staging_ = std::make_unique<transfer::Staging>(config_.staging_bytes, config_.injection);
   if (ranks() > 1) {
-    carrier_ = std::make_unique<transfer::Carrier>(transfer::Carrier::Config{bases, config_.injection},
-                                                   *communicator_, neighbours_.get(), *staging_, *ways_);
+    carrier_ = std::make_unique<transfer::Carrier>(
+        transfer::Carrier::Config{bases, config_.injection, config_.check}, *communicator_, neighbours_.get(),
+        *staging_, *ways_);
   }
 }
 

@@ -52,7 +52,20 @@ struct Temporary {
   std::FILE* file = nullptr;
 };
 
+// A rename would put a file in the place of a device or a pipe.
+void require_regular(const std::string& path) {
+  std::error_code unknown;
+  const std::filesystem::file_status status = std::filesystem::status(path, unknown);
+  if (std::filesystem::is_directory(status)) fail_for(path, "create", EISDIR);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw nuna::Error(nuna::ErrorCode::input_output,
+                      "cannot write '" + path +
+                          "': it is no file but a device or a pipe; choose another place for the output");
+  }
+}
+
 Temporary create_beside(const std::string& path) {
+  require_regular(path);
   Unfinished& unfinished = Unfinished::of_process();
   std::unique_lock lock(unfinished.mutex);
   const std::string first = path + ".part-" + std::to_string(::getpid());
@@ -117,8 +130,6 @@ void OutputFiles::commit() {
 }
 
 void OutputFiles::require_writable(const std::string& path) {
-  std::error_code unknown;
-  if (std::filesystem::is_directory(path, unknown)) fail_for(path, "create", EISDIR);
   const Temporary t = create_beside(path);
   std::fclose(t.file);
   remove_temporary(t.name);

@@ -39,7 +39,7 @@ void add_what(CLI::App& app, Options& o, Words& words) {
   const std::string group = "What is measured";
   app.add_option("--devices", o.devices, "Devices of each rank (default: NUNA_DEVICES, or 2)")
       ->group(group)
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, nuna::base::kMaxPlaces - 1));
   app.add_option("--sizes", words.sizes,
                  "Sizes: 64KiB,1MiB or 4KiB..256MiB, in steps of 4 (default 4KiB..256MiB)")
       ->group(group);

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <optional>
 
 #include "common/output_files.hpp"
@@ -44,6 +45,8 @@ int main(int argc, char** argv) {
     const std::optional<nuna_info::Options> options = nuna_info::parse_options(argc, argv, exit_code);
     if (!options) return exit_code;
     return options->machine_file.empty() ? show_run(*options) : show_file(*options);
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "nuna-info: not enough memory for so large a machine; ask for a smaller one\n");
   } catch (const std::exception& e) {
     std::fprintf(stderr, "nuna-info: %s\n", e.what());
   }

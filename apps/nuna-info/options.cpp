@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "base/ids.hpp"
 #include "common/sizes.hpp"
 
 namespace nuna_info {
@@ -18,9 +19,9 @@ struct Words {
 
 void add_options(CLI::App& app, Options& o, Words& words) {
   app.add_option("--devices", o.devices, "Devices of each rank (default: NUNA_DEVICES, or 1)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, nuna::base::kMaxPlaces - 1));
   app.add_option("--ranks", o.ranks, "Ranks inside this process (default: MPI's, or 1)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1024));
   app.add_flag("--routes", o.routes,
                "Every way between every two memories: time, reason, or why it is not possible");
   app.add_option("--size", words.sizes, "Sizes for --routes: 64KiB,1MiB or 4KiB..16MiB")

@@ -18,7 +18,15 @@ struct Name {
 constexpr std::array kFaults = {Name{"refused", Fault::refused}, Name{"unmapped", Fault::unmapped},
                                 Name{"lost", Fault::lost}, Name{"wrong", Fault::wrong},
                                 Name{"slow", Fault::slow}};
-constexpr std::array<std::string_view, 4> kRoutes = {"mapped", "pipelined", "direct", "staged"};
+constexpr std::array<std::string_view, 5> kRoutes = {"mapped", "pipelined", "packed", "direct", "staged"};
+
+// What can happen to a route: a message by MPI is lost or wrong, only memory of neighbours is mapped, only staging is locked.
+bool can_fail(std::string_view route, Fault fault) {
+  if (route == "pipelined" || route == "packed") return fault == Fault::lost || fault == Fault::wrong;
+  if (fault == Fault::unmapped) return route == "mapped";
+  if (fault == Fault::refused) return route == "mapped" || route == "staged";
+  return true;
+}
 
 }  // namespace
 
@@ -31,12 +39,12 @@ Injection Injection::parse(std::string_view text) {
     const auto route = std::find(kRoutes.begin(), kRoutes.end(), words.first);
     const auto fault =
         std::find_if(kFaults.begin(), kFaults.end(), [&](const Name& n) { return n.text == words.second; });
-    if (route == kRoutes.end() || fault == kFaults.end()) {
-      throw Error(
-          ErrorCode::bad_setting,
-          "NUNA_INJECT is \"" + std::string(text) +
-              "\": expected route:fault, with a route of mapped, pipelined, direct, staged and a fault of "
-              "refused, unmapped, lost, wrong, slow");
+    if (route == kRoutes.end() || fault == kFaults.end() || !can_fail(*route, fault->fault)) {
+      throw Error(ErrorCode::bad_setting,
+                  "NUNA_INJECT is \"" + std::string(text) +
+                      "\": expected route:fault of mapped:refused, unmapped, lost, wrong, slow; pipelined or "
+                      "packed:lost, "
+                      "wrong; direct:lost, wrong, slow; staged:refused, lost, wrong, slow");
     }
     injection.faults_.emplace(std::string(*route), fault->fault);
   }

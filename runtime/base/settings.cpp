@@ -22,8 +22,9 @@ constexpr std::string_view kTestPrefix = "NUNA_TEST_";  // read by the tests, no
 constexpr std::array kKnown = {
     SettingInfo{"NUNA_AHEAD", "1 to 1,048,576", "64",
                 "launches that may run ahead of the oldest unfinished one"},
-    SettingInfo{"NUNA_CHECK", "on or off", "off",
-                "reading bytes that nobody wrote is an error, not one warning"},
+    SettingInfo{
+        "NUNA_CHECK", "on or off", "off",
+        "reading bytes that nobody wrote is an error, not one warning; messages carry sums of their bytes"},
     SettingInfo{"NUNA_CHUNK", "a size", "by the model",
                 "chunks of pipelined messages and staged copies, at most 1 MiB"},
     SettingInfo{"NUNA_DEVICES", "1 to 63", "1", "host devices of each rank", "Options::devices, --devices N"},

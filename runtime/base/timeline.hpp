@@ -69,7 +69,8 @@ class Doorbell {
   /// Returns once `done()` holds (true) or `at_most` has passed (false). `done` is called without a lock, often. Drives; with
   /// `whoever` also a thread that otherwise leaves it to others.
   template <class Done>
-  bool wait(Done done, std::chrono::nanoseconds at_most = std::chrono::nanoseconds::max(), bool whoever = false) {
+  bool wait(Done done, std::chrono::nanoseconds at_most = std::chrono::nanoseconds::max(),
+            bool whoever = false) {
     if (!drives_here(whoever)) return wait_asleep(std::move(done), at_most);
     if (done()) return true;
     const auto start = std::chrono::steady_clock::now();

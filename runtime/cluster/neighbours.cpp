@@ -9,7 +9,9 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <random>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <type_traits>
@@ -17,6 +19,7 @@
 
 #include "base/check.hpp"
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "base/units.hpp"
 
 namespace nuna::cluster {
@@ -26,7 +29,7 @@ using base::Fault;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kRoute = "mapped";
-constexpr std::chrono::seconds kLongestExchange{3};
+constexpr std::chrono::seconds kLongestExchange{2};
 constexpr int kRounds = 5;  // of the proof; the best counts, because a rank may lose its core in the others
 constexpr int kSlowestShare = 4;  // of the speed of a copy within one's own memory
 
@@ -43,10 +46,43 @@ std::uint64_t random_word() {
 
 // The same for the processes of one running kernel, whatever they call their host.
 std::uint64_t kernel_key() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  return std::getline(file, id) ? std::hash<std::string>()(id) : random_word();
+  static const std::uint64_t key = [] {
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    std::string id;
+    if (std::getline(file, id)) return std::uint64_t{std::hash<std::string>()(id)};
+    std::array<char, 256> name{};  // at worst, descriptors do not arrive
+    ::gethostname(name.data(), name.size() - 1);
+    return std::uint64_t{std::hash<std::string>()(std::string("host ") + name.data())};
+  }();
+  return key;
 }
+
+// Not its number: two containers may both have a process 1.
+std::uint64_t process_key() {
+  static const std::uint64_t key = random_word();
+  return key;
+}
+
+// Processes from which no descriptors came once: nobody waits for them again.
+class Silent {
+ public:
+  static Silent& of_process() {
+    static auto* const only = new Silent;
+    return *only;
+  }
+  bool has(std::uint64_t process) {
+    const base::MutexLock lock(mutex_);
+    return processes_.contains(process);
+  }
+  void add(std::uint64_t process) {
+    const base::MutexLock lock(mutex_);
+    processes_.insert(process);
+  }
+
+ private:
+  base::Mutex mutex_;
+  std::set<std::uint64_t> processes_ NUNA_GUARDED_BY(mutex_);
+};
 
 using Bytes = std::vector<std::byte>;
 
@@ -104,7 +140,7 @@ void set_text(std::array<char, Size>& text, std::string_view what) {
 struct Neighbours::Offer {
   std::uint64_t token = 0;
   std::uint64_t kernel = 0;
-  std::int64_t process = 0;
+  std::uint64_t process = 0;
   Index bytes = 0;
   std::int32_t files = 0;  ///< of its places; 0 if one of them has none
   std::array<char, 68> mailslot{};
@@ -144,7 +180,7 @@ Neighbours::Offer Neighbours::offer(const Memory& mine, const Mailslot& mailslot
   Offer own;
   own.token = random_word();
   own.kernel = kernel_key();
-  own.process = ::getpid();
+  own.process = process_key();
   own.bytes = mine.bytes;
   own_ = SharedMemory::publish(own.token, mine.bases);
   set_text(own.mailslot, mailslot.name());
@@ -170,7 +206,7 @@ void Neighbours::exchange(const std::vector<Offer>& offers, const Memory& mine, 
   const base::RankId me = communicator_.rank();
   const Offer& own = offers[static_cast<std::size_t>(me.value)];
   std::vector<int> to_give;
-  int to_take = 0;
+  std::set<int> awaited;
   for (int step = 1; step < communicator_.size(); ++step) {
     const int r = (me.value + step) % communicator_.size();
     const Offer& other = offers[static_cast<std::size_t>(r)];
@@ -178,7 +214,9 @@ void Neighbours::exchange(const std::vector<Offer>& offers, const Memory& mine, 
     theirs.why_not = "they are on different nodes";
     if (other.kernel != own.kernel) continue;
     if (other.process == own.process) {
-      memories_[static_cast<std::size_t>(r)] = std::make_unique<PeerMemory>(SharedMemory::find(other.token));
+      auto here = SharedMemory::find(other.token);
+      base::check(here != nullptr, "a rank of this process has published its memory");
+      memories_[static_cast<std::size_t>(r)] = std::make_unique<PeerMemory>(std::move(here));
       theirs = {true, 0, {}};
       continue;
     }
@@ -186,10 +224,11 @@ void Neighbours::exchange(const std::vector<Offer>& offers, const Memory& mine, 
     if (own.files > 0 && !injection.has(kRoute, Fault::refused)) to_give.push_back(r);
     if (other.files == 0) continue;
     theirs.why_not = "it gave no descriptor of its memory (other container, or no Unix sockets)";
-    ++to_take;
+    if (Silent::of_process().has(other.process)) continue;
+    awaited.insert(r);
   }
   const auto deadline = Clock::now() + kLongestExchange;
-  while ((!to_give.empty() || to_take > 0) && Clock::now() < deadline) {
+  while ((!to_give.empty() || !awaited.empty()) && Clock::now() < deadline) {
     std::string why;
     bool moved = false;
     std::erase_if(to_give, [&](int r) {
@@ -205,13 +244,16 @@ void Neighbours::exchange(const std::vector<Offer>& offers, const Memory& mine, 
         if (gift->word != from.word_for(own) || memories_[r] != nullptr ||
             gift->files.size() != static_cast<std::size_t>(from.files))
           continue;
-        memories_[r] = std::make_unique<PeerMemory>(std::move(gift->files), from.bytes);
-        --to_take;
+        if (!injection.has(kRoute, Fault::lost)) {
+          memories_[r] = std::make_unique<PeerMemory>(std::move(gift->files), from.bytes);
+          awaited.erase(static_cast<int>(r));
+        }
         break;
       }
     }
     if (!moved) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
+  for (const int r : awaited) Silent::of_process().add(offers[static_cast<std::size_t>(r)].process);
 }
 
 void Neighbours::prove(const std::vector<Offer>& offers, const base::Injection& injection) {
@@ -223,10 +265,11 @@ void Neighbours::prove(const std::vector<Offer>& offers, const base::Injection& 
     if (memory == nullptr || memory->in_process()) continue;
     Proof& proof = reading_[r];
     bool intact = true;
+    proof.bytes_per_second = std::numeric_limits<std::int64_t>::max();
     if (injection.has(kRoute, Fault::unmapped)) memory->refuse_mappings();
     for (int p = 0; p < offers[r].files; ++p) {
       const Lease lease = memory->borrow({p}, {0, kProofBytes});
-      proof.bytes_per_second = best_rate([&] {
+      const std::int64_t rate_here = best_rate([&] {
         if (lease) {
           std::memcpy(got.data(), lease.first(), got.size());
         } else {
@@ -234,6 +277,7 @@ void Neighbours::prove(const std::vector<Offer>& offers, const base::Injection& 
         }
         if (injection.has(kRoute, Fault::slow)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       });
+      proof.bytes_per_second = std::min(proof.bytes_per_second, rate_here);
       if (injection.has(kRoute, Fault::wrong)) got[got.size() / 2] ^= std::byte{1};
       intact = intact && got == pattern_of(offers[r].token, p);
     }

@@ -64,14 +64,15 @@ PeerMemory::Mapping::~Mapping() { ::munmap(first, static_cast<std::size_t>(bytes
 Lease PeerMemory::borrow(base::PlaceId place, Interval bytes) {
   if (in_process()) {
     auto owner = here_.lock();
-    if (owner == nullptr || !owner->enter()) return {};
+    if (owner == nullptr || !owner->has(place) || !owner->enter()) return {};
     const std::byte* const first = owner->base(place) + bytes.begin;
     return Lease(first, std::move(owner));
   }
   const auto index = static_cast<std::size_t>(place.value);
+  if (index >= files_.size() || bytes.begin < 0 || bytes.end > bytes_) return {};
   auto& known = mapped_[index];
   if (!known.empty() && bytes.end <= known.back()->bytes) return Lease(known.back()->first + bytes.begin);
-  if (refuse_mappings_ || bytes.end > bytes_) return {};
+  if (refuse_mappings_) return {};
   Index size = kSmallestMapping;
   while (size < bytes.end) size *= 2;
   size = std::min(size, bytes_);
@@ -85,7 +86,7 @@ Lease PeerMemory::borrow(base::PlaceId place, Interval bytes) {
 }
 
 bool PeerMemory::read(base::PlaceId place, Index offset, std::span<std::byte> into) const {
-  if (in_process()) return false;
+  if (in_process() || static_cast<std::size_t>(place.value) >= files_.size()) return false;
   const int file = files_[static_cast<std::size_t>(place.value)].descriptor();
   while (!into.empty()) {
     const ssize_t got = ::pread(file, into.data(), into.size(), offset);

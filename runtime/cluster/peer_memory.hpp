@@ -35,6 +35,7 @@ class SharedMemory {
   void leave() { readers_.fetch_sub(1); }
   /// Waits until nobody reads, and lets nobody in any more.
   void close();
+  bool has(base::PlaceId place) const { return static_cast<std::size_t>(place.value) < bases_.size(); }
   std::byte* base(base::PlaceId place) const { return bases_[static_cast<std::size_t>(place.value)]; }
 
  private:

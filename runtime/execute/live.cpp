@@ -172,7 +172,8 @@ void Live::send(const Instruction& step, const Call& call, Flight& flight) {
     for (const PlacedBox& r : step.reads) buffer_of(call, r).before_read(r.place, r.box, after);
     // The lane comes by when the bytes are there, and so drives the wire.
     const Ticket ready = places_.at(step.reads.front().place).join(after);
-    const Ticket sent = wire_->send(step.peer, std::move(envelope), pieces_of(call, step.reads), way, {ready});
+    const Ticket sent =
+        wire_->send(step.peer, std::move(envelope), pieces_of(call, step.reads), way, {ready});
     for (const PlacedBox& r : step.reads) buffer_of(call, r).note_read(r.place, r.box, sent);
     flight.completion.tickets.push_back(sent);
     return;

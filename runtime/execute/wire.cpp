@@ -408,7 +408,10 @@ void Wire::look_at_peer() {
 void Wire::look_for_lost(Incoming& in, const cluster::Status& theirs) const {
   if (in.receive == nullptr || theirs.sent < in.expected.sequence) return;
   const auto now = Clock::now();
-  if (in.gone == Clock::time_point{}) in.gone = now;
+  if (in.gone == Clock::time_point{} || in.work != carrier_.work()) {
+    in.gone = now;  // something still arrives
+    in.work = carrier_.work();
+  }
   if (now - in.gone < config_.stall / 2) return;
   in.refused = std::make_exception_ptr(
       Error(ErrorCode::stalled,

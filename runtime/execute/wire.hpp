@@ -113,6 +113,7 @@ class Wire {
     std::int64_t begin_ns = 0;
     std::optional<cluster::StallWatch> watch;    // once somebody wonders
     std::chrono::steady_clock::time_point gone;  // since when its sender says that it has gone
+    std::uint64_t work = 0;                      // done until then
   };
 
   void loop();

@@ -72,7 +72,7 @@ struct Load {
 /// What the staging pool has to give: 1 <= least <= most.
 struct Limits {
   Index least_chunk_bytes = Index{64} << 10;
-  Index most_chunk_bytes = Index{4} << 20;
+  Index most_chunk_bytes = Index{1} << 20;
   int most_blocks = 3;  ///< of one transfer: two overlap two stages, three overlap three
   /// Smaller messages are mapped only if there is no other way: they would keep the sender's memory busy until the answer,
   /// and gain nothing (MPI buffers them).

@@ -132,7 +132,7 @@ Machine read_machine(std::string_view toml, std::string_view file_name) {
   return std::move(draft).finish(root);
 }
 
-Machine read_machine_file(const std::filesystem::path& path) {
+std::string machine_text(const std::filesystem::path& path) {
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorCode::bad_setting, path.string() + ": " + why + ": expected the path of a machine file");
   };
@@ -142,9 +142,18 @@ Machine read_machine_file(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(status)) refuse("is a folder");
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse("cannot be opened");
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string text;
+  try {
+    text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  } catch (const std::ios_base::failure&) {
+    refuse("cannot be read");
+  }
   if (file.bad()) refuse("cannot be read");
-  return read_machine(text, path.string());
+  return text;
+}
+
+Machine read_machine_file(const std::filesystem::path& path) {
+  return read_machine(machine_text(path), path.string());
 }
 
 }  // namespace nuna::topology

@@ -17,6 +17,8 @@ namespace nuna::topology {
 
 Machine read_machine(std::string_view toml, std::string_view file_name);
 Machine read_machine_file(const std::filesystem::path& path);
+/// The text of such a file, not yet read.
+std::string machine_text(const std::filesystem::path& path);
 
 /// Part by part, without types of nodes and counts: for any machine of at least one rank and without a problem(). Names are
 /// UTF-8.

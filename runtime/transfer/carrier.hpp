@@ -33,6 +33,7 @@ class Carrier {
   struct Config {
     std::vector<std::byte*> bases;  ///< of this rank's places
     base::Injection injection;
+    bool check = false;  ///< sum the bytes on both sides
   };
   /// `ways` are the same on both ends; every kind but mapped and pipelined is one message. `neighbours` is null where no way
   /// is mapped.
@@ -66,6 +67,12 @@ class Carrier {
   }
 
  private:
+  std::unique_ptr<cluster::Sending> sent(base::RankId to, const cluster::Envelope& envelope,
+                                         const Pieces& pieces, const route::Step& way);
+  std::unique_ptr<cluster::Receive> received(base::RankId from, const cluster::Envelope& expected,
+                                             const Pieces& pieces, const route::Step& way);
+  bool injected(const route::Step& way, base::Fault fault) const;
+
   const Config config_;
   cluster::Communicator& communicator_;
   cluster::Neighbours* neighbours_;

@@ -7,7 +7,7 @@
 
 namespace nuna::transfer {
 
-enum class Lane : std::uint8_t { answer = 1, more, chunks };
+enum class Lane : std::uint8_t { answer = 1, more, chunks, sum };
 
 /// The message's envelope for one of its lanes, which no other message has.
 inline cluster::Envelope in_lane(const cluster::Envelope& envelope, Lane lane) {

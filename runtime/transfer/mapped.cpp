@@ -1,6 +1,7 @@
 #include "transfer/mapped.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -13,6 +14,7 @@ namespace {
 using cluster::Envelope;
 
 constexpr Index kSliceBytes = Index{1} << 20;  // copied in one test
+constexpr std::int64_t kMostPieces = std::int64_t{1} << 24;
 
 // The offsets that a piece touches.
 Interval extent(const Whereabouts& w) {
@@ -33,6 +35,17 @@ Index offset_of_run(const Whereabouts& w, Index number) {
 }
 
 Index bytes_of(const Whereabouts& w) { return w.counts[0] * w.counts[1] * w.counts[2] * w.run_bytes; }
+
+bool is_plausible(const Whereabouts& w) {
+  constexpr Index kMost = Index{1} << 40;
+  Index bytes = w.run_bytes;
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (w.counts[a] < 1 || w.counts[a] > kMost || std::abs(w.stride_bytes[a]) > kMost) return false;
+    if (bytes < 1 || bytes > kMost / w.counts[a]) return false;
+    bytes *= w.counts[a];
+  }
+  return w.place >= 0 && w.offset >= 0 && extent(w).begin >= 0;
+}
 
 template <class T>
 std::span<const std::byte> bytes_of_value(const T& value) {
@@ -90,7 +103,8 @@ class MappedReceive final : public cluster::Receive {
         said_(communicator.receive(from, expected_, std::as_writable_bytes(std::span(&descriptor_, 1)))) {}
 
   bool test() override {
-    if (over_ || !hear()) return over_;
+    if (!over_ && !hear()) return false;
+    if (over_) return true;
     if (done_ < bytes_) {
       const Interval part{done_, std::min(bytes_, done_ + kSliceBytes)};
       if (!copy_mapped(part)) copy_read(part);
@@ -111,6 +125,12 @@ class MappedReceive final : public cluster::Receive {
     if (more_ == nullptr) {
       if (!said_->test()) return false;
       if (!said_->envelope().failure.empty()) return over_ = true;
+      if (said_->envelope().hash != expected_.hash || said_->envelope().message != expected_.message) {
+        throw Error(ErrorCode::diverged, "rank " + std::to_string(from_.value) + " sent " +
+                                             said_->envelope().call + " where " + expected_.call +
+                                             " is expected: let every rank make the same calls");
+      }
+      check_plausible(descriptor_.pieces >= 0 && descriptor_.pieces <= kMostPieces);
       const auto pieces = static_cast<std::size_t>(descriptor_.pieces);
       sources_.assign(
           descriptor_.first.begin(),
@@ -123,7 +143,10 @@ class MappedReceive final : public cluster::Receive {
     }
     if (more_ != nullptr && !more_->test()) return false;
     Index offered = 0;
-    for (const Whereabouts& w : sources_) offered += bytes_of(w);
+    for (const Whereabouts& w : sources_) {
+      check_plausible(is_plausible(w));
+      offered += bytes_of(w);
+    }
     if (offered != bytes_) {
       throw Error(ErrorCode::diverged, "rank " + std::to_string(from_.value) + " offers " +
                                            std::to_string(offered) + " bytes where " +
@@ -131,6 +154,14 @@ class MappedReceive final : public cluster::Receive {
                                            ": let every rank make the same calls");
     }
     return heard_ = true;
+  }
+
+  // What comes from another process is not believed as it stands.
+  void check_plausible(bool plausible) const {
+    if (plausible) return;
+    throw Error(ErrorCode::diverged, "what rank " + std::to_string(from_.value) + " says of its memory in " +
+                                         expected_.call +
+                                         " makes no sense: use one version of Nuna on all ranks");
   }
 
   bool copy_mapped(Interval part) {

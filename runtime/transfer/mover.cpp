@@ -44,7 +44,7 @@ std::string name_of(const device::Device& d) { return d.properties().name; }
 }  // namespace
 
 void Mover::prove(PlaceId from, PlaceId to) {
-  if (from == to || config_.proof_bytes == 0 || !proved_.insert({from, to}).second) return;
+  if (from == to || config_.proof_bytes == 0 || proved_.contains({from, to})) return;
   for (;;) {
     const auto way = ways_.between(from, to, config_.proof_bytes);
     if (!way) {
@@ -53,7 +53,10 @@ void Mover::prove(PlaceId from, PlaceId to) {
                       ": check the machine file, NUNA_ROUTES and the warnings before this");
     }
     const std::string why = try_way(from, to, *way);
-    if (why.empty()) return;
+    if (why.empty()) {
+      proved_.insert({from, to});
+      return;
+    }
     const auto next = ways_.between(from, to, config_.proof_bytes);
     base::log(base::LogLevel::warn, "route", std::nullopt,
               "copies from " + name_of(at(from)) + " to " + name_of(at(to)) + " are not " +
@@ -71,13 +74,15 @@ std::string Mover::try_way(PlaceId from, PlaceId to, const Step& way) {
   } catch (const Error&) {
     return {};  // no memory for a proof: the copies themselves will say so, if there is none for them
   }
-  std::string why = measure(from, to, way);
+  bool arrived = true;
+  std::string why = measure(from, to, way, arrived);
+  if (!arrived) return why;  // it may still come: its pages stay
   at(from).release(bytes);
   at(to).release(bytes);
   return why;
 }
 
-std::string Mover::measure(PlaceId from, PlaceId to, const Step& way) {
+std::string Mover::measure(PlaceId from, PlaceId to, const Step& way, bool& arrived) {
   const Index size = config_.proof_bytes;
   const Bytes sent = pattern(size, 0x5eed + static_cast<std::uint64_t>(from.value));
   Bytes got = pattern(size, 1);
@@ -86,8 +91,8 @@ std::string Mover::measure(PlaceId from, PlaceId to, const Step& way) {
   at(from).copy(source, run_of(sent.data(), size), {}).wait();
   const auto time = [&](auto copy) {
     const auto start = Clock::now();
-    const bool arrived = copy();
-    return arrived ? Clock::now() - start : Clock::duration::max();
+    const bool done = copy();
+    return done ? Clock::now() - start : Clock::duration::max();
   };
   auto own = Clock::duration::max();
   auto best = Clock::duration::max();
@@ -100,6 +105,7 @@ std::string Mover::measure(PlaceId from, PlaceId to, const Step& way) {
     best = std::min(best, time([&] { return arrives(copy(to, from, whole, way, {}), way); }));
     if (best == Clock::duration::max()) {
       ways_.refuse(from, to, way.kind, "nothing arrives");
+      arrived = false;
       return "nothing arrived in " +
              std::to_string(std::chrono::duration_cast<std::chrono::seconds>(config_.patience).count()) +
              " s";
@@ -124,12 +130,8 @@ std::string Mover::measure(PlaceId from, PlaceId to, const Step& way) {
 bool Mover::arrives(const Ticket& ticket, const Step& way) const {
   const std::string_view kind = to_string(way.kind);
   if (config_.injection.has(kind, Fault::slow)) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  if (config_.injection.has(kind, Fault::lost)) {
-    ticket.wait();
-    return false;
-  }
-  const auto deadline = Clock::now() + config_.patience;
-  return ticket.line->bell().wait([&] { return ticket.done(); }, deadline - Clock::now());
+  const bool lost = config_.injection.has(kind, Fault::lost);
+  return ticket.line->bell().wait([&] { return !lost && ticket.done(); }, config_.patience);
 }
 
 Ticket Mover::copy(PlaceId to, PlaceId from, const std::vector<Part>& parts, const Step& way,

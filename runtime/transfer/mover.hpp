@@ -63,7 +63,7 @@ class Mover {
 
   device::Device& at(base::PlaceId p) const { return *devices_[static_cast<std::size_t>(p.value)]; }
   std::string try_way(base::PlaceId from, base::PlaceId to, const route::Step& way);
-  std::string measure(base::PlaceId from, base::PlaceId to, const route::Step& way);
+  std::string measure(base::PlaceId from, base::PlaceId to, const route::Step& way, bool& arrived);
   base::Ticket staged(base::PlaceId to, base::PlaceId from, const std::vector<Part>& parts, int blocks,
                       device::After after);
   Slot& next_slot(int blocks);

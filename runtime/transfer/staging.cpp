@@ -22,7 +22,7 @@ void Staging::Unmap::operator()(std::byte* first) const {
 }
 
 Staging::Staging(Index bytes, const base::Injection& injection)
-    : most_(static_cast<int>(std::max<Index>(1, bytes / kBlockBytes))), injection_(injection) {}
+    : most_(static_cast<int>(std::clamp<Index>(bytes / kBlockBytes, 1, 1 << 20))), injection_(injection) {}
 
 // Blocks of messages that were given up stay: the network may still look at them.
 Staging::~Staging() {

@@ -28,6 +28,7 @@ hopeless() {
 
 for routes in mapped packed pipelined; do fault '' $routes ''; done
 fault mapped:refused '' 'come by MPI instead of being read from its memory: it gave no descriptor'
+fault mapped:lost '' 'come by MPI instead of being read from its memory: it gave no descriptor'
 fault mapped:wrong '' 'come by MPI instead of being read from its memory: a pattern'
 fault mapped:slow '' 'come by MPI instead of being read from its memory: its memory is slow'
 fault mapped:unmapped mapped ''
@@ -38,6 +39,10 @@ fault direct:slow '' 'are not direct but staged: it moved only'
 hopeless 'direct:wrong, staged:wrong' '' 'no way is left on which bytes get from'
 hopeless 'direct:lost, staged:lost' '' 'no way is left on which bytes get from'
 hopeless pipelined:lost pipelined 'the network lost it'
+hopeless packed:lost packed 'the network lost it'
+NUNA_CHECK=1 hopeless pipelined:wrong pipelined 'changed on the way'
+NUNA_CHECK=1 hopeless packed:wrong packed 'changed on the way'
+for routes in mapped packed pipelined; do NUNA_CHECK=1 fault '' $routes ''; done
 
 # Ranks that are told different routes say so.
 if [ $open_mpi = 1 ]; then

@@ -26,6 +26,8 @@ struct Only {
   Kind kind;
   Index chunk = 4096;
   int blocks = 2;
+  bool check = false;
+  base::Injection injection = {};
 };
 
 // One rank with memory of its own and a carrier for which all ways are alike.
@@ -33,10 +35,11 @@ struct Side {
   Side(Communicator& communicator, const Only& only, Index staging_bytes = 4 * Staging::kBlockBytes)
       : memory(static_cast<std::size_t>(kMemory)),
         neighbours(communicator, {{memory.data()}, {-1}, kMemory}, {}),
+        most_blocks(static_cast<int>(staging_bytes / Staging::kBlockBytes)),
         staging(staging_bytes),
         ways(machine(communicator.size()), findings(only), {only.chunk, only.chunk, only.blocks},
              communicator.rank()),
-        carrier({{memory.data()}, {}}, communicator, &neighbours, staging, ways),
+        carrier({{memory.data()}, only.injection, only.check}, communicator, &neighbours, staging, ways),
         random(static_cast<std::uint32_t>(communicator.rank().value)) {}
 
   static topology::Machine machine(int ranks) {
@@ -72,6 +75,7 @@ struct Side {
 
   std::vector<std::byte> memory;
   cluster::Neighbours neighbours;
+  int most_blocks;
   Staging staging;
   Ways ways;
   Carrier carrier;
@@ -139,6 +143,8 @@ void exchange(Side& side, Communicator& communicator, std::uint64_t sequence) {
       all = g.receive->test() && all;
     }
     ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "messages do not arrive";
+    ASSERT_LE(side.staging.blocks(), side.most_blocks + 2 * (ranks - 1))
+        << "one beyond the bound for each message";
   }
   for (const Going& g : going) expect(g.into, g.peer, sequence);
   communicator.allgather(message(sequence, 99), {});  // all have read before anybody writes again
@@ -157,6 +163,7 @@ TEST_P(EveryWay, BringTheFailureOfTheBytesInsteadOfThem) {
   cluster::run_ranks(2, [](base::RankId me, std::unique_ptr<Communicator> communicator) {
     Side side(*communicator, Only{GetParam(), 1000});
     const Pieces pieces = side.pieces(0, 30, 100, 5);
+    const std::vector<std::byte> before = side.memory;
     if (me.value == 0) {
       Envelope failed = message(1);
       failed.failure = "the kernel had no luck";
@@ -168,6 +175,7 @@ TEST_P(EveryWay, BringTheFailureOfTheBytesInsteadOfThem) {
       while (!receive->test()) std::this_thread::yield();
       EXPECT_EQ(receive->envelope().failure, "the kernel had no luck");
     }
+    EXPECT_EQ(side.memory, before) << "nothing else has come";
     communicator->allgather(message(1, 99), {});
     exchange(side, *communicator, 2);  // and what comes after it is not disturbed
   });
@@ -198,6 +206,33 @@ TEST(Carrier, NamesAMessageOfAnotherSizeInTheSendersMemory) {
       ADD_FAILURE() << "it was accepted";
     } catch (const Error& e) {
       EXPECT_EQ(e.code(), ErrorCode::diverged);
+    }
+    communicator->allgather(message(1, 99), {});
+  });
+}
+
+TEST_P(EveryWay, WithSumsBringsTheSame) {
+  cluster::run_ranks(3, [](base::RankId, std::unique_ptr<Communicator> communicator) {
+    Side side(*communicator, Only{GetParam(), 1000, 2, true});
+    for (std::uint64_t sequence = 1; sequence <= 10; ++sequence) exchange(side, *communicator, sequence);
+  });
+}
+
+TEST(Carrier, NamesBytesThatChangedOnTheWay) {
+  cluster::run_ranks(2, [](base::RankId me, std::unique_ptr<Communicator> communicator) {
+    Side side(*communicator, Only{Kind::pipelined, 1000, 2, true, base::Injection::parse("pipelined:wrong")});
+    if (me.value == 0) {
+      const auto sending = side.send({1}, message(1), side.pieces(0, 10, 100, 3));
+      while (!sending->test()) std::this_thread::yield();
+      communicator->allgather(message(1, 99), {});
+      return;
+    }
+    const auto receive = side.receive({0}, message(1), side.pieces(0, 10, 100, 3));
+    try {
+      while (!receive->test()) std::this_thread::yield();
+      ADD_FAILURE() << "nobody noticed";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::input_output);
     }
     communicator->allgather(message(1, 99), {});
   });
