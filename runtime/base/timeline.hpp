@@ -180,6 +180,7 @@ class Timeline {
                         [&] { want(value); });
   }
   Doorbell& bell() { return bell_; }
+  bool driven() const { return driven_; }
 
   /// Marks everything up to `value` complete. By the lane only, with growing values.
   void complete(std::uint64_t value);

@@ -35,8 +35,13 @@ struct Completion {
     }
     return true;
   }
+  /// First for what lanes do, asleep; who waits for a message drives the wire, which the lanes need their cores for.
   void wait() const {
-    for (const base::Ticket& t : tickets) t.wait();
+    for (const bool driven : {false, true}) {
+      for (const base::Ticket& t : tickets) {
+        if (t.line != nullptr && t.line->driven() == driven) t.wait();
+      }
+    }
   }
   /// Once done: the first failure, or null.
   std::exception_ptr failure() const {

@@ -136,6 +136,7 @@ Ticket Wire::submit(Outgoing out) {
   const std::uint64_t value = ++last_send_;
   out.value = value;
   const bool ready = all_done(out.after);
+  if (transfer::Carrier::takes_pieces(out.way)) with_pieces_.fetch_add(1);
   {
     const MutexLock lock(mutex_);
     outgoing_.push_back(std::move(out));
@@ -171,6 +172,7 @@ Ticket Wire::receive(RankId from, const cluster::Envelope& expected, transfer::P
   in.way = way;
   in.after = after;
   in.value = ++last_receive_;
+  if (transfer::Carrier::takes_pieces(in.way)) with_pieces_.fetch_add(1);
   {
     const MutexLock lock(mutex_);
     incoming_.push_back(std::move(in));
@@ -266,6 +268,7 @@ bool Wire::complete_send() {
   if (out->packet != nullptr) recycle(std::move(out->packet));
   const std::uint64_t value = out->value;
   std::exception_ptr failure = std::move(out->failure);
+  if (transfer::Carrier::takes_pieces(out->way)) with_pieces_.fetch_sub(1);
   {
     const MutexLock lock(mutex_);
     outgoing_.pop_front();
@@ -281,6 +284,7 @@ bool Wire::complete_send() {
 
 void Wire::submitted_through(std::uint64_t sequence) {
   through_.store(sequence);
+  if (idle()) return communicator_.note_sent(sequence);  // no lock for launches without messages
   tell_sent();
 }
 
@@ -358,6 +362,7 @@ bool Wire::step_receive() {
   }
   in->receive.reset();
   const std::uint64_t value = in->value;
+  if (transfer::Carrier::takes_pieces(in->way)) with_pieces_.fetch_sub(1);
   {
     const MutexLock lock(mutex_);
     incoming_.pop_front();
@@ -452,13 +457,21 @@ bool Wire::step() {
 
 // Messages that need work of this side go on, also behind one that has not arrived.
 bool Wire::work_ahead() {
+  if (with_pieces_.load(std::memory_order_relaxed) == 0) return false;
   const std::uint64_t before = carrier_.work();
-  for (std::size_t i = 1; i < started_; ++i) {
-    if (Outgoing* out = outgoing(i); transfer::Carrier::takes_pieces(out->way)) sent(*out);
+  absl::InlinedVector<Outgoing*, 16> going;
+  absl::InlinedVector<Incoming*, 16> coming;
+  {
+    const MutexLock lock(mutex_);
+    for (std::size_t i = 1; i < started_; ++i) {
+      if (transfer::Carrier::takes_pieces(outgoing_[i].way)) going.push_back(&outgoing_[i]);
+    }
+    for (std::size_t i = 1; i < posted_; ++i) {
+      if (transfer::Carrier::takes_pieces(incoming_[i].way)) coming.push_back(&incoming_[i]);
+    }
   }
-  for (std::size_t i = 1; i < posted_; ++i) {
-    if (Incoming* in = incoming(i); transfer::Carrier::takes_pieces(in->way)) arrived(*in);
-  }
+  for (Outgoing* out : going) sent(*out);
+  for (Incoming* in : coming) arrived(*in);
   return carrier_.work() != before;
 }
 

@@ -162,6 +162,7 @@ class Wire {
   std::vector<std::unique_ptr<Packet>> idle_ NUNA_GUARDED_BY(mutex_);
   std::size_t idle_bytes_ NUNA_GUARDED_BY(mutex_) = 0;
   std::atomic<std::uint64_t> through_{0};  // the calls of which everything was submitted
+  std::atomic<int> with_pieces_{0};        // of them, those that need work of this side
   std::atomic<int> submissions_{0};        // in outgoing_ and incoming_; lanes ask after every operation
   std::atomic<bool> stop_{false};
   std::atomic<std::int64_t> busy_since_{0};  // of who drives
