@@ -116,6 +116,8 @@ class Wire {
     std::uint64_t work = 0;                      // done until then
   };
 
+  static constexpr std::chrono::milliseconds kLifeSign{200};  // how often it wonders, and shows itself
+
   void loop();
   void poll();
   bool drive();
