@@ -21,7 +21,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr int kRounds = 3;   // of a proof; the best counts
 constexpr int kSlowest = 8;  // times as long as the same bytes from the host's memory
-constexpr std::chrono::milliseconds kNeverSlow{1};
+constexpr std::chrono::milliseconds kNeverSlow{5};
 
 Region run_of(const std::byte* first, Index bytes) {
   Region r;
@@ -129,7 +129,7 @@ std::string Mover::measure(PlaceId from, PlaceId to, const Step& way, bool& arri
 // Waits for a proof, but not for ever.
 bool Mover::arrives(const Ticket& ticket, const Step& way) const {
   const std::string_view kind = to_string(way.kind);
-  if (config_.injection.has(kind, Fault::slow)) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  if (config_.injection.has(kind, Fault::slow)) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   const bool lost = config_.injection.has(kind, Fault::lost);
   return ticket.line->bell().wait([&] { return !lost && ticket.done(); }, config_.patience);
 }
