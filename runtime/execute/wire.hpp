@@ -135,7 +135,7 @@ class Wire {
   void sleep();
   void tell_sent() NUNA_EXCLUDES(mutex_);
   void look_at_peer();
-  void look_for_lost(Incoming& in, const cluster::Status& theirs) const;
+  void look_for_lost(Incoming& in, const cluster::Status& theirs);
   void look_at_receiver(Outgoing& out);
   void show_life();
   void note_loss(const std::exception_ptr& failure) NUNA_EXCLUDES(mutex_);

@@ -55,14 +55,15 @@ void Wire::look_at_peer() {
 }
 
 // A message that has gone and does not come, although we have been ready for it all the time, is lost.
-void Wire::look_for_lost(Incoming& in, const cluster::Status& theirs) const {
+void Wire::look_for_lost(Incoming& in, const cluster::Status& theirs) {
   if (in.receive == nullptr || theirs.sent < in.expected.sequence) return;
   const auto now = Clock::now();
   if (in.gone == Clock::time_point{} || in.work != carrier_.work()) {
     in.gone = now;  // something still arrives
     in.work = carrier_.work();
   }
-  if (now - in.gone < config_.stall / 2) return;
+  if (now - in.gone < config_.stall / 2 && !is_lost_.load()) return;  // where one is lost, others are
+  looked_ = {};                                                       // what comes next is looked at at once
   in.refused = std::make_exception_ptr(
       Error(ErrorCode::stalled,
             rank_text(in.from) + " has sent its message in " + in.expected.call + ", and " +
