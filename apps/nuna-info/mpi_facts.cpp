@@ -125,7 +125,7 @@ const char* to_string(Answer answer) {
   return answer == Answer::yes ? "yes" : "no";
 }
 
-std::string library_name(const std::string& version) {
+std::string implementation_name(const std::string& version) {
   for (const char* name : {"Open MPI", "MVAPICH", "Intel(R) MPI", "Cray MPICH", "MPICH", "Spectrum MPI"}) {
     if (version.find(name) != std::string::npos) return name;
   }
@@ -156,7 +156,7 @@ MpiFacts read_mpi_facts() {
   facts.built_in = true;
   const std::string version = version_text();
   facts.version = first_line(version);
-  facts.library = library_name(version);
+  facts.implementation = implementation_name(version);
   facts.standard = standard();
   facts.launched = nuna::cluster::mpi::launched();
   facts.initialised = nuna::cluster::mpi::usable();
@@ -178,7 +178,7 @@ Section describe(const MpiFacts& facts) {
     section.facts.back().advice = "configure Nuna with -DNUNA_MPI=ON for ranks on several processes or nodes";
     return section;
   }
-  section.facts.push_back(named("library", "library", facts.library));
+  section.facts.push_back(named("library", "library", facts.implementation));
   section.facts.push_back(named("version", "version", facts.version));
   section.facts.push_back(named("standard", "standard", facts.standard));
   section.facts.push_back(

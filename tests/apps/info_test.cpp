@@ -89,7 +89,7 @@ TEST_F(Limits, ThatAreUnknownAreNotJudged) {
   for (const Fact& fact : section.facts) EXPECT_THAT(fact.advice, IsEmpty()) << fact.key;
 }
 
-TEST_F(Limits, ThatAreLowComeWithWhatToDo) {
+TEST_F(Limits, ThatAreLowComeWithARemedy) {
   KernelLimits limits;
   limits.max_map_count = 1000;
   limits.locked_bytes = 64 * kKiB;
@@ -133,10 +133,10 @@ TEST(Words, TheChosenOneStandsInBrackets) {
 const char* nothing(const char*) { return nullptr; }
 
 TEST(Mpi, IsNamedByItsVersion) {
-  EXPECT_EQ(library_name("Open MPI v4.1.4, package: Debian"), "Open MPI");
-  EXPECT_EQ(library_name("MPICH Version:\t4.0.2\nMPICH Device:\tch4:ofi"), "MPICH");
-  EXPECT_EQ(library_name("Intel(R) MPI Library 2021.9"), "Intel(R) MPI");
-  EXPECT_EQ(library_name("mine"), "");
+  EXPECT_EQ(implementation_name("Open MPI v4.1.4, package: Debian"), "Open MPI");
+  EXPECT_EQ(implementation_name("MPICH Version:\t4.0.2\nMPICH Device:\tch4:ofi"), "MPICH");
+  EXPECT_EQ(implementation_name("Intel(R) MPI Library 2021.9"), "Intel(R) MPI");
+  EXPECT_EQ(implementation_name("mine"), "");
 }
 
 TEST(Mpi, TheTransportIsToldAsFarAsItIsKnown) {
