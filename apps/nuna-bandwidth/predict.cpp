@@ -104,9 +104,9 @@ double seconds(std::int64_t time_ps) {
   return static_cast<double>(time_ps) / static_cast<double>(nuna::base::kPicosecondsPerSecond);
 }
 
+// What is measured is one run of bytes, which both ends of a message know.
 nuna::route::Way nuna_way(const Machine& machine, const Ends& ends, Index bytes) {
-  const bool one_run = ends.from.rank == ends.to.rank;  // messages are chosen as for pieces
-  return nuna::route::ways(machine, {}, ends, {bytes, one_run, one_run}).front();
+  return nuna::route::ways(machine, {}, ends, {bytes, true, true}).front();
 }
 
 bool wanted_has(const std::vector<Scheme>& wanted, Scheme scheme) {
