@@ -235,7 +235,7 @@ Event launch(ContextState& context, const LaunchRequest& request) {
   execute::Launch launch{.name = request.name->text,
                          .site = context.text_of(request.name->site),
                          .arguments = {.shape = {.domain = *request.domain, .block = *request.block}},
-                         .run = request.run,
+                         .code = request.code,
                          .closure = request.closure};
   for (std::size_t a = 0; a < request.argument_count; ++a) {
     const LaunchArgument& argument = request.arguments[a];

@@ -155,7 +155,7 @@ Event launch_copy(ContextState& context, execute::Buffer& to, const Box& to_box,
   launch.site = where;
   launch.arguments.shape.domain = domain_of(to_axes);
   launch.arguments.shape.block = Extents{1, 1, 1};
-  launch.run = &CopyKernel::run;
+  launch.code.run = &CopyKernel::run;
   launch.closure = std::make_shared<const CopyKernel>(CopyKernel{
       Side(to_box, to_axes), Side(from_box, from_axes), static_cast<std::size_t>(to.shape().element_bytes)});
   launch.arguments.add(to, map_of(to_box, to_axes), false, true, false);
@@ -372,7 +372,7 @@ Event Context::fill_box(const detail::BufferHandle& buffer, const Box& box, cons
   launch.name = "fill";
   launch.site = where;
   launch.arguments.shape.domain = domain_of(axes);
-  launch.run = &FillKernel::run;
+  launch.code.run = &FillKernel::run;
   const char* first = static_cast<const char*>(value);
   launch.closure = std::make_shared<const FillKernel>(
       FillKernel{Side(box, axes), std::vector<char>(first, first + bytes)});

@@ -62,9 +62,10 @@ struct Region {
 /// A box of threads of one kernel with its arguments' instances on this device.
 struct KernelCall {
   std::string_view name;  ///< outlives the call
-  detail::RunFunction run = nullptr;
+  detail::KernelCode code;
   std::shared_ptr<const void> closure;
   Box threads;
+  detail::BlockGrid blocks;  ///< no block of a kernel of Form::blocks is cut
   absl::InlinedVector<detail::InstanceView, 6> views;
 };
 

@@ -56,10 +56,13 @@ struct Completion {
 struct Call {
   std::string_view name;                       ///< lives as long as the executor
   absl::InlinedVector<Instances*, 6> buffers;  ///< per argument
-  detail::RunFunction run = nullptr;
+  detail::KernelCode code;
+  detail::BlockGrid blocks;
   std::shared_ptr<const void> closure;
   plan::RankPlanRef rank_plan;  ///< what the instructions were lowered from; may be null
   cluster::Envelope envelope;   ///< filled when there are other ranks
+
+  bool is_launch() const { return code.run != nullptr || code.part != nullptr; }
 };
 
 class Executor {

@@ -142,7 +142,8 @@ void Live::start(const Instruction& step, const Call& call, Flight& flight) {
 Ticket Live::run(const Instruction& step, const Call& call, const Tickets& after) {
   device::KernelCall kernel;
   kernel.name = call.name;
-  kernel.run = call.run;
+  kernel.code = call.code;
+  kernel.blocks = call.blocks;
   kernel.closure = call.closure;
   kernel.threads = step.threads;
   const base::PlaceId place = places_.place_of_slot[static_cast<std::size_t>(step.slot)];

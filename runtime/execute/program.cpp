@@ -25,6 +25,15 @@ std::uint64_t mixed(std::uint64_t hash, std::string_view text) {
   return hash;
 }
 
+detail::BlockGrid blocks_of(const plan::LaunchShape& shape) {
+  detail::BlockGrid grid;
+  for (int a = 0; a < kMaxDims; ++a) {
+    grid.origin[static_cast<std::size_t>(a)] = shape.domain.frame()[a].begin;
+    grid.size[static_cast<std::size_t>(a)] = std::max<Index>(1, shape.block.size[a]);
+  }
+  return grid;
+}
+
 std::string described(std::string_view verb, std::string_view name, std::string_view site) {
   std::string text(verb);
   if (!name.empty()) text += " '" + std::string(name) + "'";
@@ -32,7 +41,7 @@ std::string described(std::string_view verb, std::string_view name, std::string_
 }
 
 // The name for messages: what Nuna does for a view has none.
-std::string_view told(const Call& call) { return call.run != nullptr ? call.name : std::string_view(); }
+std::string_view told(const Call& call) { return call.is_launch() ? call.name : std::string_view(); }
 
 }  // namespace
 
@@ -131,7 +140,8 @@ std::string_view Program::name_of(std::string_view launch) {
 Completion Program::launch(const Launch& launch) {
   Call call;
   call.name = name_of(launch.name);
-  call.run = launch.run;
+  call.code = launch.code;
+  call.blocks = blocks_of(launch.arguments.shape);
   call.closure = launch.closure;
   stats_.launched();
   return perform(launch.arguments, call, "launch", launch.site);

@@ -52,7 +52,7 @@ struct Launch {
   std::string_view name;
   std::string_view site;  ///< "heat.cpp:31"
   Arguments arguments;
-  detail::RunFunction run = nullptr;
+  detail::KernelCode code;
   std::shared_ptr<const void> closure;
 };
 

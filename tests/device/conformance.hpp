@@ -131,7 +131,7 @@ class Conformance : public testing::TestWithParam<Kind> {
   KernelCall kernel(detail::RunFunction run, Index offset, const Box& threads = Box{{0, 1}}) {
     KernelCall call;
     call.name = "test";
-    call.run = run;
+    call.code.run = run;
     call.threads = threads;
     detail::InstanceView view;
     view.origin = reinterpret_cast<char*>(at(offset));

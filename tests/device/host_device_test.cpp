@@ -51,7 +51,7 @@ template <class F>
 KernelCall call(F f, const Box& threads) {
   KernelCall c;
   c.name = "heat";
-  c.run = [](const void* closure, const Box& box, const detail::InstanceView*) {
+  c.code.run = [](const void* closure, const Box& box, const detail::InstanceView*) {
     (*static_cast<const F*>(closure))(box);
   };
   c.closure = std::make_shared<const F>(std::move(f));

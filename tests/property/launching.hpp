@@ -21,7 +21,7 @@ inline Event start(Context& context, const std::vector<std::unique_ptr<AnyBuffer
   request.name = &name;
   request.domain = &spec.domain;
   request.block = &spec.block;
-  request.run = run;
+  request.code.run = run;
   request.closure = std::move(closure);
   request.arguments = arguments.data();
   request.argument_count = arguments.size();

@@ -53,7 +53,7 @@ struct LaunchRequest {
   const LaunchName* name = nullptr;
   const Domain* domain = nullptr;
   const Extents* block = nullptr;
-  RunFunction run = nullptr;
+  KernelCode code;
   std::shared_ptr<const void> closure;
   const LaunchArgument* arguments = nullptr;
   std::size_t argument_count = 0;
@@ -178,7 +178,7 @@ class NUNA_API Context {
     request.name = &name;
     request.domain = &domain;
     request.block = &block;
-    request.run = &Closure::run;
+    request.code.run = &Closure::run;
     request.closure = std::make_shared<const Closure>(
         Closure{std::move(kernel), block, std::make_tuple(detail::Bound<Arguments>::store(arguments)...)});
     request.arguments = buffers;

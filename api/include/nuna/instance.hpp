@@ -3,6 +3,7 @@
 // Filled by the runtime, read by the launch templates; not for users.
 
 #include <array>
+#include <cstddef>
 
 #include "nuna/box.hpp"
 
@@ -22,6 +23,41 @@ struct InstanceView {
 /// Runs the threads of `threads` (in any order) of the kernel in `closure`, with one view per buffer argument.
 /// May throw; may be called from several threads at once for disjoint boxes.
 using RunFunction = void (*)(const void* closure, const Box& threads, const InstanceView* views);
+
+/// What a kernel is called with: a thread, a block of threads, or a whole part of the launch (on the host, to call libraries).
+enum class Form { threads, blocks, parts };
+
+/// How a CUDA device runs the same kernel. Its entry takes the closure, an array of the views, and the box of threads.
+struct CudaKernel {
+  /// Gives the entry as the current CUDA context knows it (a CUfunction), through the CUDA runtime that the program was linked
+  /// with; returns that runtime's error, 0 for none.
+  int (*find)(void** function) = nullptr;
+  const char* (*error_text)(int error) = nullptr;
+  const char* builtin = nullptr;  ///< instead of these: an entry of Nuna's own, by name
+};
+
+/// Where a part runs, for kernels of Form::parts.
+struct PartPlace {
+  int cuda_device = -1;    ///< its number for the CUDA runtime; -1: the host
+  void* stream = nullptr;  ///< the CUstream in whose order the part's work is to be enqueued
+};
+using PartFunction = void (*)(const void* closure, const Box& threads, const InstanceView* views,
+                              const PartPlace& place);
+
+/// One kernel, compiled for everything that it was compiled for.
+struct KernelCode {
+  RunFunction run = nullptr;  ///< on the CPU: of Form::blocks, threads of whole blocks; null for Form::parts
+  Form form = Form::threads;
+  PartFunction part = nullptr;       ///< Form::parts only
+  std::size_t closure_bytes = 0;     ///< to be copied to a device; 0: the closure cannot leave the host
+  const CudaKernel* cuda = nullptr;  ///< null: compiled for the CPU only
+};
+
+/// The blocks of a launch: block (i, j, k) begins at origin + (i, j, k) * size, so they are the same however the launch is cut.
+struct BlockGrid {
+  std::array<Index, kMaxDims> origin{0, 0, 0};
+  std::array<Index, kMaxDims> size{1, 1, 1};
+};
 
 }  // namespace detail
 }  // namespace v0

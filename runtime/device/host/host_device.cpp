@@ -78,7 +78,7 @@ class HostDevice final : public Device {
   base::Timeline& timeline() override { return timeline_; }
 
   base::Ticket run(KernelCall call, After after) override {
-    base::check(call.run != nullptr, "a kernel call has a function");
+    base::check(call.code.run != nullptr || call.code.part != nullptr, "a kernel call has a function");
     ring_.back().call = std::move(call);
     return submit(Operation::Kind::kernel, after);
   }
@@ -204,7 +204,7 @@ class HostDevice final : public Device {
     try {
       const KernelSplit split(call.threads, team_.threads());
       team_.run(split.parts(),
-                [&](int part) { call.run(call.closure.get(), split.part(part), call.views.data()); });
+                [&](int part) { call.code.run(call.closure.get(), split.part(part), call.views.data()); });
       return nullptr;
     } catch (...) {
       return std::make_exception_ptr(Error(
