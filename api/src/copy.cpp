@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "context_state.hpp"
+#include "device/elements.hpp"
 
 namespace nuna {
 inline namespace v0 {
@@ -18,6 +19,9 @@ using detail::ContextState;
 using detail::Inside;
 using detail::InstanceView;
 using detail::Resolved;
+using device::ElementCopy;
+using device::ElementFill;
+using device::ElementSide;
 
 namespace {
 
@@ -62,24 +66,9 @@ Domain domain_of(const Axes& axes) {
   return Domain(extents);
 }
 
-// One side of a copy or fill: byte address of a thread.
-struct Side {
-  std::array<int, kMaxDims> axis{};
-  std::array<Index, kMaxDims> first{};
-
-  Side(const Box& box, const Axes& axes) : axis(axes.axis), first{box[0].begin, box[1].begin, box[2].begin} {}
-  char* at(const InstanceView& view, Index i, Index j, Index k, int dims) const {
-    char* p = view.origin;
-    for (int a = 0; a < kMaxDims; ++a)
-      p += first[static_cast<std::size_t>(a)] * view.stride_bytes[static_cast<std::size_t>(a)];
-    const std::array<Index, kMaxDims> t{i, j, k};
-    for (int x = 0; x < dims; ++x) p += t[static_cast<std::size_t>(x)] * stride(view, x);
-    return p;
-  }
-  Index stride(const InstanceView& view, int launch_axis) const {
-    return view.stride_bytes[static_cast<std::size_t>(axis[static_cast<std::size_t>(launch_axis)])];
-  }
-};
+ElementSide side_of(const Box& box, const Axes& axes) {
+  return {axes.axis, {box[0].begin, box[1].begin, box[2].begin}};
+}
 
 // Calls f(i, j, k, count) for every run of threads along the last axis of the box.
 template <class F>
@@ -96,50 +85,59 @@ void for_each_run(const Box& threads, F f) {
   }
 }
 
-struct CopyKernel {
-  Side to;
-  Side from;
-  std::size_t element_bytes;
+void copy_elements(const void* closure, const Box& threads, const InstanceView* views) {
+  const auto& self = *static_cast<const ElementCopy*>(closure);
+  const int last = threads.dims - 1;
+  const Index to_stride = self.to.stride(views[0], last);
+  const Index from_stride = self.from.stride(views[1], last);
+  const Index element = self.element_bytes;
+  for_each_run(threads, [&](Index i, Index j, Index k, Index count) {
+    char* to = self.to.at(views[0], i, j, k, threads.dims);
+    const char* from = self.from.at(views[1], i, j, k, threads.dims);
+    if (to_stride == element && from_stride == element) {
+      std::memcpy(to, from, static_cast<std::size_t>(count * element));
+      return;
+    }
+    for (Index n = 0; n < count; ++n)
+      std::memcpy(to + n * to_stride, from + n * from_stride, static_cast<std::size_t>(element));
+  });
+}
 
-  static void run(const void* closure, const Box& threads, const InstanceView* views) {
-    const auto& self = *static_cast<const CopyKernel*>(closure);
-    const int last = threads.dims - 1;
-    const Index to_stride = self.to.stride(views[0], last);
-    const Index from_stride = self.from.stride(views[1], last);
-    const auto element = static_cast<Index>(self.element_bytes);
-    for_each_run(threads, [&](Index i, Index j, Index k, Index count) {
-      char* to = self.to.at(views[0], i, j, k, threads.dims);
-      const char* from = self.from.at(views[1], i, j, k, threads.dims);
-      if (to_stride == element && from_stride == element) {
-        std::memcpy(to, from, static_cast<std::size_t>(count * element));
-        return;
-      }
-      for (Index n = 0; n < count; ++n)
-        std::memcpy(to + n * to_stride, from + n * from_stride, self.element_bytes);
-    });
+void fill_run(char* to, Index stride, const char* value, std::size_t size, Index count) {
+  const bool one_byte = std::all_of(value, value + size, [&](char c) { return c == value[0]; });
+  if (one_byte && stride == static_cast<Index>(size)) {
+    std::memset(to, value[0], size * static_cast<std::size_t>(count));
+    return;
   }
-};
+  for (Index n = 0; n < count; ++n) std::memcpy(to + n * stride, value, size);
+}
 
-struct FillKernel {
-  Side to;
+void fill_elements(const void* closure, const Box& threads, const InstanceView* views) {
+  const auto& self = *static_cast<const ElementFill*>(closure);
+  const Index stride = self.to.stride(views[0], threads.dims - 1);
+  for_each_run(threads, [&](Index i, Index j, Index k, Index count) {
+    fill_run(self.to.at(views[0], i, j, k, threads.dims), stride, self.value.data(),
+             static_cast<std::size_t>(self.element_bytes), count);
+  });
+}
+
+// Of elements that are too large for a closure that devices copy: on the CPU only.
+struct LargeFill {
+  ElementSide to;
   std::vector<char> value;
 
   static void run(const void* closure, const Box& threads, const InstanceView* views) {
-    const auto& self = *static_cast<const FillKernel*>(closure);
+    const auto& self = *static_cast<const LargeFill*>(closure);
     const Index stride = self.to.stride(views[0], threads.dims - 1);
-    const std::size_t size = self.value.size();
-    const bool one_byte =
-        std::all_of(self.value.begin(), self.value.end(), [&](char c) { return c == self.value[0]; });
     for_each_run(threads, [&](Index i, Index j, Index k, Index count) {
-      char* to = self.to.at(views[0], i, j, k, threads.dims);
-      if (one_byte && stride == static_cast<Index>(size)) {
-        std::memset(to, self.value[0], size * static_cast<std::size_t>(count));
-        return;
-      }
-      for (Index n = 0; n < count; ++n) std::memcpy(to + n * stride, self.value.data(), size);
+      fill_run(self.to.at(views[0], i, j, k, threads.dims), stride, self.value.data(), self.value.size(),
+               count);
     });
   }
 };
+
+constexpr detail::CudaKernel kCudaCopy{nullptr, nullptr, "nuna_copy_elements"};
+constexpr detail::CudaKernel kCudaFill{nullptr, nullptr, "nuna_fill_elements"};
 
 [[noreturn]] void refuse(CallSite site, const std::string& why) {
   throw Error(ErrorCode::invalid_argument, "copy at " + to_string(site) + ": " + why);
@@ -155,9 +153,11 @@ Event launch_copy(ContextState& context, execute::Buffer& to, const Box& to_box,
   launch.site = where;
   launch.arguments.shape.domain = domain_of(to_axes);
   launch.arguments.shape.block = Extents{1, 1, 1};
-  launch.code.run = &CopyKernel::run;
-  launch.closure = std::make_shared<const CopyKernel>(CopyKernel{
-      Side(to_box, to_axes), Side(from_box, from_axes), static_cast<std::size_t>(to.shape().element_bytes)});
+  launch.code.run = &copy_elements;
+  launch.code.closure_bytes = sizeof(ElementCopy);
+  launch.code.cuda = &kCudaCopy;
+  launch.closure = std::make_shared<const ElementCopy>(
+      ElementCopy{side_of(to_box, to_axes), side_of(from_box, from_axes), to.shape().element_bytes});
   launch.arguments.add(to, map_of(to_box, to_axes), false, true, false);
   launch.arguments.add(from, map_of(from_box, from_axes), true, false, false);
   return detail::launch_internal(context, launch);
@@ -372,10 +372,19 @@ Event Context::fill_box(const detail::BufferHandle& buffer, const Box& box, cons
   launch.name = "fill";
   launch.site = where;
   launch.arguments.shape.domain = domain_of(axes);
-  launch.code.run = &FillKernel::run;
   const char* first = static_cast<const char*>(value);
-  launch.closure = std::make_shared<const FillKernel>(
-      FillKernel{Side(box, axes), std::vector<char>(first, first + bytes)});
+  if (bytes <= ElementFill::kMostBytes) {
+    ElementFill fill{side_of(box, axes), static_cast<Index>(bytes), {}};
+    std::copy_n(first, bytes, fill.value.begin());
+    launch.code.run = &fill_elements;
+    launch.code.closure_bytes = sizeof fill;
+    launch.code.cuda = &kCudaFill;
+    launch.closure = std::make_shared<const ElementFill>(fill);
+  } else {
+    launch.code.run = &LargeFill::run;
+    launch.closure = std::make_shared<const LargeFill>(
+        LargeFill{side_of(box, axes), std::vector<char>(first, first + bytes)});
+  }
   launch.arguments.add(target, map_of(box, axes), false, true, false);
   return detail::launch_internal(state(), launch);
 }

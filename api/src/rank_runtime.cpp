@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -125,14 +126,25 @@ RankConfig configure(const Options& options, int ranks_in_process, int core_shar
   c.ranks_in_process = ranks_in_process;
   c.core_sharers = core_sharers;
   c.context_id = next_context.fetch_add(1);
-  c.devices =
-      static_cast<int>(whole_number("the number of devices", options.devices,
-                                    settings.integer("NUNA_DEVICES", 1, 1, kMostDevices), kMostDevices));
-  const int share = std::max(1, allowed_cores() / (c.devices * core_sharers));
+  c.dry_run = options.dry_run || settings.boolean("NUNA_DRY_RUN", false);
+  c.cuda = wants_cuda(options.kind, settings) && !c.dry_run;
+  const std::string memory = settings.text("NUNA_CUDA_MEMORY", "mapped");
+  if (memory != "mapped" && memory != "plain")
+    throw Error(ErrorCode::bad_setting, "NUNA_CUDA_MEMORY is \"" + memory + "\": expected mapped or plain");
+  c.plain_memory = memory == "plain";
+  if (!c.cuda || options.devices != 0 || settings.has("NUNA_DEVICES")) {
+    c.devices =
+        static_cast<int>(whole_number("the number of devices", options.devices,
+                                      settings.integer("NUNA_DEVICES", 1, 1, kMostDevices), kMostDevices));
+  } else {
+    c.devices = 0;
+  }
+  const int share = std::max(1, allowed_cores() / (std::max(1, c.devices) * core_sharers));
   c.threads_per_device =
       static_cast<int>(whole_number("the number of threads per device", options.threads_per_device,
                                     settings.integer("NUNA_THREADS", share, 1, kMostThreads), kMostThreads));
   c.memory_limit_bytes = options.memory_limit_bytes;
+  c.limits_devices = options.memory_limit_bytes != 0 || settings.has("NUNA_MEMORY_LIMIT");
   if (c.memory_limit_bytes == 0) {
     const auto whole = static_cast<std::int64_t>(host().memory_bytes);
     c.memory_limit_bytes = static_cast<std::size_t>(settings.bytes("NUNA_MEMORY_LIMIT", whole));
@@ -150,12 +162,11 @@ RankConfig configure(const Options& options, int ranks_in_process, int core_shar
   c.routes = routes_of(settings.text("NUNA_ROUTES", ""));
   c.machine_file = settings.text("NUNA_MACHINE", "");
   if (!c.machine_file.empty()) c.machine = topology::machine_text(c.machine_file);
-  c.dry_run = options.dry_run || settings.boolean("NUNA_DRY_RUN", false);
   return c;
 }
 
 void warn_about_cores(const RankConfig& config) {
-  if (config.devices <= allowed_cores()) return;
+  if (config.cuda || config.devices <= allowed_cores()) return;
   base::warn_once("cores",
                   "this rank has " + std::to_string(config.devices) + " devices but may use only " +
                       std::to_string(allowed_cores()) +
@@ -163,28 +174,19 @@ void warn_about_cores(const RankConfig& config) {
                       std::to_string(config.devices) + "), or use fewer devices");
 }
 
-// One device: its memory is the host place. More: each has a memory of its own, and the host place has a queue for
-// copies.
+// One host device: its memory is the host place. More, or GPUs: each has a memory of its own, and the host place has a queue
+// for copies.
 RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Communicator> communicator)
     : config_(config),
       recorder_(api::trace_recorder()),
       bell_(spin_of(config)),
       communicator_(std::move(communicator)),
-      slots_(address::Window::of_process().acquire({this, config.devices > 1 ? config.devices : 0,
-                                                    config.ranks_in_process,
-                                                    communicator_->size() > config.ranks_in_process})),
+      slots_(address::Window::of_process().acquire(
+          {this, config.devices > 1 && !config.cuda ? config.devices : 0, config.ranks_in_process,
+           communicator_->size() > config.ranks_in_process})),
       arena_(slots_.slot_bytes()) {
-  const bool shared = config_.devices == 1;
-  const Index smallest_slot = agree();
+  const Index smallest_slot = make_devices(agree());
   connect();
-  devices_.push_back(
-      make_device(base::kHostPlace, shared ? "host:0" : "host", shared ? config_.threads_per_device : 1));
-  for (int d = 0; d < config_.devices && !shared; ++d) {
-    devices_.push_back(make_device({d + 1}, "host:" + std::to_string(d), config_.threads_per_device));
-  }
-  for (const auto& d : devices_) places_.device_of_place.push_back(d.get());
-  for (int d = 0; d < config_.devices; ++d) places_.place_of_slot.push_back({shared ? 0 : d + 1});
-
   mover_ = std::make_unique<transfer::Mover>(transfer::Mover::Config{cluster::kProofBytes, config_.injection},
                                              places_.device_of_place, *ways_, *staging_);
   if (ranks() > 1) {
@@ -210,16 +212,64 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
   views_ = std::make_unique<adsm::HostViews>(*program_);
 }
 
+// Returns the smallest range of addresses that any place of any rank has.
+Index RankRuntime::make_devices(Index smallest_slot) {
+  const bool shared = config_.devices == 1 && !config_.cuda;
+  if (config_.cuda) {
+    cards_ = std::make_unique<RankCards>(RankCards::Config{
+        ranks() > 1 ? "rank " + std::to_string(rank().value) + " " : "", shares_, slots_.slot_bytes(),
+        config_.plain_memory, &bell_, spin_of(config_), recorder_.get(), rank()});
+    cards_->manage(slots_.base(base::kHostPlace), slots_.slot_bytes());
+  }
+  devices_.push_back(
+      make_device(base::kHostPlace, shared ? "host:0" : "host", shared ? config_.threads_per_device : 1));
+  for (int d = 0; d < config_.devices && !shared && !config_.cuda; ++d) {
+    devices_.push_back(make_device({d + 1}, "host:" + std::to_string(d), config_.threads_per_device));
+  }
+  if (config_.cuda) {
+    Index smallest = slots_.slot_bytes();
+    for (auto& device : cards_->take_devices()) {
+      slots_.add_place(device->base(), device->range_bytes());
+      smallest = std::min(smallest, device->range_bytes());
+      devices_.push_back(std::move(device));
+    }
+    // What every place has, on every rank alike.
+    arena_ = address::Arena(smallest);
+    smallest_slot = smallest_of_all("the making of devices", smallest);
+  }
+  for (const auto& d : devices_) places_.device_of_place.push_back(d.get());
+  for (int d = 0; d < config_.devices; ++d) places_.place_of_slot.push_back({shared ? 0 : d + 1});
+  return smallest_slot;
+}
+
+Index RankRuntime::smallest_of_all(const char* call, Index mine) {
+  if (ranks() == 1) return mine;
+  cluster::Envelope envelope;
+  envelope.call = call;
+  std::vector<std::byte> bytes(sizeof mine);
+  std::memcpy(bytes.data(), &mine, sizeof mine);
+  for (const auto& each : communicator_->allgather(envelope, bytes)) {
+    Index theirs = mine;
+    std::memcpy(&theirs, each.data(), std::min(each.size(), sizeof theirs));
+    mine = std::min(mine, theirs);
+  }
+  return mine;
+}
+
+// Of the places that the CPU reaches.
+std::vector<std::byte*> RankRuntime::mappable_bases() const {
+  std::vector<std::byte*> bases;
+  for (int p = 0; p < (config_.cuda ? 1 : slots_.places()); ++p) bases.push_back(slots_.base({p}));
+  return bases;
+}
+
 // Finds out how bytes go to and from each other rank, and between the places of this one.
 void RankRuntime::connect() {
   if (ranks() > 1 || slots_.places() > 1)
     base::check(arena_.allocate(cluster::kProofBytes) == 0, "the proof lies at the beginning of every place");
-  std::vector<std::byte*> bases;
+  const std::vector<std::byte*> bases = mappable_bases();
   std::vector<int> files;
-  for (int p = 0; p < slots_.places(); ++p) {
-    bases.push_back(slots_.base({p}));
-    files.push_back(slots_.file({p}));
-  }
+  for (int p = 0; p < static_cast<int>(bases.size()); ++p) files.push_back(slots_.file({p}));
   route::Findings findings;
   if (ranks() > 1) {
     neighbours_ = std::make_unique<cluster::Neighbours>(
@@ -233,6 +283,11 @@ void RankRuntime::connect() {
     const auto& out = neighbours_->read_by({r});
     note(in, {there, here}, machine_, findings);
     note(out, {here, there}, machine_, findings);
+    for (const auto kind : {route::Kind::mapped, route::Kind::pipelined, route::Kind::in_place}) {
+      if (!config_.cuda) break;
+      findings.refuse({there, here}, kind, "messages of GPUs' memory are packed into the host's");
+      findings.refuse({here, there}, kind, "messages of GPUs' memory are packed into the host's");
+    }
     if (config_.routes.empty()) continue;
     refuse_others(kMessageKinds, config_.routes, machine_, {there, here}, findings);
     refuse_others(kMessageKinds, config_.routes, machine_, {here, there}, findings);
@@ -247,7 +302,13 @@ void RankRuntime::connect() {
   limits.most_chunk_bytes = transfer::Staging::kBlockBytes;
   if (config_.chunk_bytes > 0) limits.least_chunk_bytes = limits.most_chunk_bytes = config_.chunk_bytes;
   ways_ = std::make_unique<transfer::Ways>(machine_, std::move(findings), limits, rank());
-  staging_ = std::make_unique<transfer::Staging>(config_.staging_bytes, config_.injection);
+  transfer::Staging::Watcher watcher;
+  if (cards_ != nullptr) {
+    watcher.made = [cards = cards_.get()](std::byte* first, Index bytes) { cards->manage(first, bytes); };
+    watcher.going = [cards = cards_.get()](std::byte* first) { cards->unmanage(first); };
+  }
+  staging_ =
+      std::make_unique<transfer::Staging>(config_.staging_bytes, config_.injection, std::move(watcher));
   if (ranks() > 1) {
     carrier_ = std::make_unique<transfer::Carrier>(
         transfer::Carrier::Config{bases, config_.injection, config_.check}, *communicator_, neighbours_.get(),
@@ -266,6 +327,11 @@ std::unique_ptr<device::Device> RankRuntime::make_device(base::PlaceId place, co
   d.memory_bytes = config_.memory_limit_bytes;
   d.shares_host_memory = place == base::kHostPlace;
   d.shared_mapping = place == base::kHostPlace || slots_.file(place) >= 0;
+  if (cards_ != nullptr) {
+    d.before_giving_back = [cards = cards_.get()](std::byte* first, Index bytes) {
+      cards->forget(first, bytes);
+    };
+  }
   d.bell = &bell_;
   d.spin = spin_of(config_);
   d.stats = &stats_;
@@ -286,7 +352,11 @@ topology::RankFacts RankRuntime::facts() const {
   facts.cores = allowed_cores();
   facts.devices = config_.devices;
   facts.threads_per_device = config_.threads_per_device;
-  facts.shares_host_memory = config_.devices == 1 ? 1 : 0;
+  facts.shares_host_memory = config_.devices == 1 && !config_.cuda ? 1 : 0;
+  if (config_.cuda) {
+    if (!config_.limits_devices) facts.device_memory_bytes = std::numeric_limits<std::int64_t>::max();
+    tell_cards(facts);
+  }
   return facts;
 }
 
@@ -296,6 +366,7 @@ Index RankRuntime::agree() {
   struct Facts {
     Index slot_bytes = 0;
     Index devices = 0;
+    Index cuda = 0;
     Index poison = 0;
     Index check = 0;
     Index dry_run = 0;
@@ -306,6 +377,7 @@ Index RankRuntime::agree() {
   };
   const Facts mine{slots_.slot_bytes(),
                    config_.devices,
+                   config_.cuda,
                    config_.poison,
                    config_.check,
                    config_.dry_run,
@@ -339,6 +411,7 @@ Index RankRuntime::agree() {
                                               std::to_string(all[0].*fact) + ": give every rank the same " +
                                               setting);
     };
+    alike(&Facts::cuda, " as whether its devices are GPUs", "NUNA_DEVICE, and machines with or without GPUs");
     alike(&Facts::devices, " devices", "NUNA_DEVICES");
     alike(&Facts::poison, " for poisoning", "NUNA_POISON");
     alike(&Facts::check, " for checking", "NUNA_CHECK");
@@ -347,7 +420,13 @@ Index RankRuntime::agree() {
     alike(&Facts::routes, " as its set of routes", "NUNA_ROUTES");
     alike(&Facts::machine, " as the sum of its machine file", "NUNA_MACHINE");
   }
-  machine_ = topology::assemble(described);
+  std::vector<topology::RankShares> shares;
+  if (config_.cuda) {
+    shares = topology::shares_of(described, config_.devices);
+    shares_ = shares[static_cast<std::size_t>(rank().value)];
+    config_.devices = static_cast<int>(shares_.size());
+  }
+  machine_ = topology::assemble(described, shares);
   if (!config_.machine.empty()) {
     machine_ = topology::with_rates(std::move(machine_),
                                     topology::read_machine(config_.machine, config_.machine_file));
@@ -371,6 +450,8 @@ RankRuntime::~RankRuntime() {
   ways_.reset();
   neighbours_.reset();  // nobody reads this rank's memory any more
   devices_.clear();
+  if (cards_ != nullptr) cards_->unmanage(slots_.base(base::kHostPlace));
+  staging_.reset();
   communicator_.reset();
   if (recorder_ != nullptr) api::write_trace();
 }

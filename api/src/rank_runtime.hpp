@@ -19,6 +19,7 @@
 #include "execute/program.hpp"
 #include "execute/wire.hpp"
 #include "nuna/context.hpp"
+#include "rank_devices.hpp"
 #include "topology/gathered.hpp"
 #include "trace/recorder.hpp"
 #include "trace/stats.hpp"
@@ -31,9 +32,12 @@ namespace nuna::detail {
 
 /// What a rank is told at its start; the environment is read already.
 struct RankConfig {
-  int devices = 1;
+  bool cuda = false;  ///< the devices are GPUs
+  bool plain_memory = false;
+  int devices = 1;  ///< of GPUs 0 until it is agreed on: the rank's share
   int threads_per_device = 1;
   std::size_t memory_limit_bytes = 0;
+  bool limits_devices = false;  ///< the program or the user said it
   int ahead = 64;
   std::chrono::nanoseconds stall{};
   Index overlap = residency::Lowering::kFewestAhead;
@@ -87,6 +91,9 @@ class RankRuntime {
  private:
   topology::RankFacts facts() const;
   Index agree();
+  Index make_devices(Index smallest_slot);
+  Index smallest_of_all(const char* call, Index mine);
+  std::vector<std::byte*> mappable_bases() const;
   void connect();
   std::unique_ptr<device::Device> make_device(base::PlaceId place, const std::string& name, int threads);
 
@@ -98,6 +105,8 @@ class RankRuntime {
   std::unique_ptr<cluster::Communicator> communicator_;
   address::Slots slots_;
   address::Arena arena_;
+  topology::RankShares shares_;
+  std::unique_ptr<RankCards> cards_;                      // null: host devices
   std::vector<std::unique_ptr<device::Device>> devices_;  // by place
   execute::Places places_;
   std::unique_ptr<cluster::Neighbours> neighbours_;

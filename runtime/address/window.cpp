@@ -80,6 +80,11 @@ int Slots::file(base::PlaceId place) const {
   return files_[static_cast<std::size_t>(place.value)].descriptor();
 }
 
+void Slots::add_place(std::byte* first, Index bytes) {
+  base::check(window_ != nullptr && first != nullptr, "places are added to slots that live");
+  window_->add(*this, first, bytes);
+}
+
 void Slots::release() noexcept {
   if (window_ == nullptr) return;
   std::exchange(window_, nullptr)->forget(*this);
@@ -174,6 +179,15 @@ bool Window::try_table(Slots& slots, int places, Index pitch, bool mappable) {
   tried.slot_bytes_ = usable_bytes(pitch);
   slots = std::move(tried);
   return true;
+}
+
+void Window::add(Slots& slots, std::byte* first, Index bytes) {
+  const base::MutexLock lock(mutex_);
+  const auto owner = slots_.find(reinterpret_cast<std::uintptr_t>(slots.bases_.front()));
+  slots_.emplace(reinterpret_cast<std::uintptr_t>(first),
+                 Slot{bytes, owner->second.owner, base::PlaceId{slots.places()}});
+  slots.bases_.push_back(first);
+  slots.files_.emplace_back();
 }
 
 /// Forgotten before it is unmapped, so that find() never names dead memory; the addresses are free for others

@@ -75,6 +75,9 @@ class Slots {
   /// The file behind a slot, or -1 where it has none: private memory, or a kernel without such files. Ours; do not close it.
   int file(base::PlaceId place) const;
   bool table_mode() const { return !addresses_.has_value(); }
+  /// Adds a place whose memory lies where somebody else has put it (a GPU's driver): [first, first + bytes), at least
+  /// slot_bytes(), until these slots end. Not from two threads.
+  void add_place(std::byte* first, Index bytes);
 
  private:
   friend class Window;
@@ -130,6 +133,7 @@ class Window {
   bool try_fixed(Slots& slots, int places, Index pitch, bool mappable) NUNA_REQUIRES(mutex_);
   bool try_table(Slots& slots, int places, Index pitch, bool mappable) NUNA_REQUIRES(mutex_);
   void forget(Slots& slots) NUNA_EXCLUDES(mutex_);
+  void add(Slots& slots, std::byte* first, Index bytes) NUNA_EXCLUDES(mutex_);
 
   const WindowOptions options_;
   mutable base::Mutex mutex_;

@@ -39,6 +39,10 @@ const char* to_string(ErrorCode code) {
       return "input_output";
     case ErrorCode::unsupported:
       return "unsupported";
+    case ErrorCode::device_failed:
+      return "device_failed";
+    case ErrorCode::device_lost:
+      return "device_lost";
   }
   return "unknown";
 }

@@ -1,17 +1,19 @@
 #pragma once
 // The device boundary: what Nuna needs of anything that has memory and runs kernels.
 //
-// A Device has one in-order queue. Operations return at once with a Ticket; they start after the operations
-// submitted before them on the same device and after every ticket in `after` (of any device or wire), and complete in
-// order. When a ticket in `after` has failed, the operation is skipped and fails with the same failure. Deadlock
-// is impossible as long as tickets are waited for by later submissions only.
+// Operations return at once with a Ticket. A Device has two kinds of in-order *lanes*: kernels and fills go through one,
+// copies through others (or the same; copies in one direction through one). An operation starts after those submitted before it
+// on its lane and after every ticket in `after` (of any lane or wire); a lane completes in order. What must follow an operation
+// of another lane names its ticket. When a ticket in `after` has failed, the operation is skipped and fails with the same
+// failure. Deadlock is impossible as long as tickets are waited for by later submissions only.
 //
 // Threads: submissions to one device come from one thread at a time (the executor's lock); tickets may be tested
 // and waited for from anywhere. Memory handed to an operation must stay committed until its ticket completes;
 // arguments are copied. A device's destructor completes all that was submitted.
 //
-// Failures: commit() throws nuna::Error (out_of_memory) with sizes and changes nothing; submissions do not throw;
-// a kernel that throws fails its ticket with ErrorCode::kernel_failed, naming kernel, device and what it threw.
+// Failures: commit() throws nuna::Error (out_of_memory) with sizes and changes nothing; submissions do not throw; a kernel that
+// throws, or that the device cannot run, fails its ticket with ErrorCode::kernel_failed or unsupported, naming kernel and
+// device. A device that breaks fails all its operations with ErrorCode::device_lost, from then on.
 
 #include <absl/container/inlined_vector.h>
 
@@ -24,6 +26,7 @@
 
 #include "base/boxes.hpp"
 #include "base/timeline.hpp"
+#include "device/region.hpp"
 #include "nuna/instance.hpp"
 
 namespace nuna::device {
@@ -34,29 +37,7 @@ struct Properties {
   std::size_t memory_bytes = 0;     ///< that instances may use
   bool shares_host_memory = false;  ///< its memory is the host place: no copies between the two
   bool host_accessible = false;     ///< the CPU, and so the network, may read and write its memory in place
-};
-
-/// From this size on a copy is more than a cache holds.
-inline constexpr Index kPassingBytes = Index{4} << 20;
-
-/// A strided region: counts[0] x counts[1] x counts[2] runs of run_bytes contiguous bytes.
-struct Region {
-  std::byte* first = nullptr;
-  std::array<Index, 3> counts{1, 1, 1};
-  std::array<Index, 3> stride_bytes{};
-  Index run_bytes = 0;
-  bool passing = false;  ///< as target: part of more than a cache holds, so that nobody reads it soon
-
-  Index bytes() const { return counts[0] * counts[1] * counts[2] * run_bytes; }
-  /// Whether it is one run of bytes.
-  bool contiguous() const {
-    Index inner = run_bytes;
-    for (std::size_t a = 3; a-- > 0;) {
-      if (counts[a] > 1 && stride_bytes[a] != inner) return false;
-      inner *= counts[a];
-    }
-    return true;
-  }
+  bool runs_host_code = true;       ///< kernels are the CPU's functions
 };
 
 /// A box of threads of one kernel with its arguments' instances on this device.
@@ -77,6 +58,8 @@ class Device {
 
   virtual const Properties& properties() const = 0;
 
+  /// Bytes of the device's address range.
+  virtual Index range_bytes() const = 0;
   /// Start of the device's address range; an instance at offset o of its arena lies at base() + o in every
   /// place of the rank (D1). Readable and writable only where committed.
   virtual std::byte* base() const = 0;
@@ -92,10 +75,8 @@ class Device {
   virtual base::Ticket copy(const Region& to, const Region& from, After after) = 0;
   /// Fills a region of this device's memory with one byte value.
   virtual base::Ticket fill(const Region& to, std::byte value, After after) = 0;
-  /// Completes when everything submitted so far and `after` have: a joint for waiting.
+  /// Completes when everything submitted so far, on all lanes, and `after` have: a joint for waiting.
   virtual base::Ticket join(After after) = 0;
-
-  virtual base::Timeline& timeline() = 0;
 };
 
 }  // namespace nuna::device

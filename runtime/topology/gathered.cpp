@@ -49,11 +49,37 @@ void join_places(Machine& machine, base::RankId rank, int places) {
   }
 }
 
-void add_rank(Machine& machine, const RankFacts& facts) {
+/// A rank whose devices are GPUs, all on one bus that is theirs.
+void add_cards(Machine& machine, const RankFacts& facts, base::RankId rank, const RankShares& shares) {
+  const auto facts_of = [&](const CardShare& share) -> const CardFacts& {
+    return facts.cards[static_cast<std::size_t>(share.card)];
+  };
+  const auto place = [](std::size_t device) { return base::PlaceId{static_cast<int>(device) + 1}; };
+  const auto join = [&](base::PlaceId from, base::PlaceId to, std::int64_t rate) {
+    machine.links.push_back({{rank, from}, {rank, to}, rate, 0});
+  };
+  for (std::size_t d = 0; d < shares.size(); ++d) {
+    const CardFacts& card = facts_of(shares[d]);
+    machine.memories.push_back({rank, place(d), 0, shares[d].free_bytes, card.copy_bytes_per_second, false});
+    machine.devices.push_back({rank, base::DeviceId{static_cast<int>(d)}, place(d),
+                               "cuda:" + std::to_string(d), facts.threads_per_device, std::nullopt,
+                               kCardCopyLatencyPs});
+    join(base::kHostPlace, place(d), kCardLinkBytesPerSecond);
+    join(place(d), base::kHostPlace, kCardLinkBytesPerSecond);
+    for (std::size_t e = 0; e < shares.size(); ++e) {
+      if (e == d || (card.reaches >> shares[e].card & 1) == 0) continue;
+      const bool same = shares[e].card == shares[d].card;
+      join(place(e), place(d), same ? card.copy_bytes_per_second : kCardLinkBytesPerSecond);
+    }
+  }
+}
+
+void add_rank(Machine& machine, const RankFacts& facts, const RankShares& shares) {
   const base::RankId rank{static_cast<int>(machine.ranks.size())};
   const int node = node_of(machine, facts);
   machine.ranks.push_back({node, facts.cores});
   add_place(machine, rank, 0, facts.host_memory_bytes);
+  if (!shares.empty()) return add_cards(machine, facts, rank, shares);
   if (facts.shares_host_memory != 0) {
     add_device(machine, rank, 0, 0, facts.threads_per_device);
     return;
@@ -190,9 +216,25 @@ void set_node_name(RankFacts& facts, std::string_view name) {
   std::copy_n(name.begin(), length, facts.node_name.begin());
 }
 
-Machine assemble(std::span<const RankFacts> ranks) {
+std::vector<RankShares> shares_of(std::span<const RankFacts> ranks, int devices) {
+  std::map<std::string, int> nodes;
+  std::vector<RankCards> seen;
+  for (const RankFacts& facts : ranks) {
+    const int node = nodes.emplace(node_name(facts), static_cast<int>(nodes.size())).first->second;
+    seen.push_back({node, std::span(facts.cards).first(static_cast<std::size_t>(facts.cards_seen))});
+  }
+  auto shares = share_out(seen, devices);
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    for (CardShare& share : shares[r])
+      share.free_bytes = std::min(share.free_bytes, ranks[r].device_memory_bytes);
+  }
+  return shares;
+}
+
+Machine assemble(std::span<const RankFacts> ranks, std::span<const RankShares> shares) {
   Machine machine;
-  for (const RankFacts& facts : ranks) add_rank(machine, facts);
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    add_rank(machine, ranks[r], shares.empty() ? RankShares{} : shares[r]);
   if (machine.nodes.size() > 1) machine.between_nodes = kMessagesBetweenNodes;
   if (!machine.nodes.empty()) machine.name = machine.nodes.front().name;
   machine.source = "found by this run; rates are Nuna's defaults";

@@ -18,11 +18,14 @@ Block::~Block() {
 }
 
 void Staging::Unmap::operator()(std::byte* first) const {
+  if (watcher->going) watcher->going(first);
   ::munmap(first, static_cast<std::size_t>(kBlockBytes));
 }
 
-Staging::Staging(Index bytes, const base::Injection& injection)
-    : most_(static_cast<int>(std::clamp<Index>(bytes / kBlockBytes, 1, 1 << 20))), injection_(injection) {}
+Staging::Staging(Index bytes, const base::Injection& injection, Watcher watcher)
+    : most_(static_cast<int>(std::clamp<Index>(bytes / kBlockBytes, 1, 1 << 20))),
+      injection_(injection),
+      watcher_(std::move(watcher)) {}
 
 // Blocks of messages that were given up stay: the network may still look at them.
 Staging::~Staging() {
@@ -91,7 +94,8 @@ std::byte* Staging::make() {
     }
     pinned_ = false;
   }
-  all_.emplace_back(static_cast<std::byte*>(at));
+  if (watcher_.made) watcher_.made(static_cast<std::byte*>(at), kBlockBytes);
+  all_.emplace_back(static_cast<std::byte*>(at), Unmap{&watcher_});
   return all_.back().get();
 }
 

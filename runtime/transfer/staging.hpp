@@ -11,6 +11,7 @@
 // for good.
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -46,8 +47,13 @@ class Block {
 class Staging {
  public:
   static constexpr Index kBlockBytes = Index{1} << 20;
+  /// Told of blocks that are made, and that are about to go.
+  struct Watcher {
+    std::function<void(std::byte* first, Index bytes)> made;
+    std::function<void(std::byte* first)> going;
+  };
   /// `bytes`: the bound, at least one block.
-  explicit Staging(Index bytes, const base::Injection& injection = {});
+  explicit Staging(Index bytes, const base::Injection& injection = {}, Watcher watcher = {});
   ~Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
@@ -74,6 +80,7 @@ class Staging {
  private:
   friend class Block;
   struct Unmap {
+    const Watcher* watcher;
     void operator()(std::byte* first) const;
   };
 
@@ -85,6 +92,7 @@ class Staging {
 
   const int most_;
   const base::Injection injection_;
+  const Watcher watcher_;
   mutable base::Mutex mutex_;
   std::vector<std::unique_ptr<std::byte, Unmap>> all_ NUNA_GUARDED_BY(mutex_);
   std::vector<std::byte*> idle_ NUNA_GUARDED_BY(mutex_);

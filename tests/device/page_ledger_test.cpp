@@ -1,4 +1,4 @@
-#include "device/host/page_ledger.hpp"
+#include "device/page_ledger.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace nuna::device::host {
+namespace nuna::device {
 namespace {
 
 using testing::ElementsAre;
@@ -129,4 +129,4 @@ TEST(PageLedger, AgreesWithOneFlagPerByte) {
 }
 
 }  // namespace
-}  // namespace nuna::device::host
+}  // namespace nuna::device

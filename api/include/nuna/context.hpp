@@ -22,9 +22,17 @@
 namespace nuna {
 inline namespace v0 {
 
+/// What kernels run on.
+enum class DeviceKind {
+  automatic,  ///< GPUs, if the driver shows some and the program has kernels for them; else the CPU (NUNA_DEVICE)
+  host,       ///< the CPU's cores
+  cuda,       ///< GPUs; ErrorCode::unsupported where there are none
+};
+
 /// How a Context is made. Zero means: from the environment, or Nuna's default.
 struct Options {
-  int devices = 0;             ///< host devices per rank (NUNA_DEVICES, 1)
+  DeviceKind kind = DeviceKind::automatic;  ///< of all devices (NUNA_DEVICE, automatic)
+  int devices = 0;  ///< per rank (NUNA_DEVICES; 1 host device, or a rank's share of the GPUs of its node)
   int threads_per_device = 0;  ///< worker threads of a host device (NUNA_THREADS, allowed cores / devices)
   std::size_t memory_limit_bytes = 0;  ///< of each memory (NUNA_MEMORY_LIMIT, the machine's)
   bool dry_run = false;                ///< plan and print, move nothing (NUNA_DRY_RUN=1)

@@ -30,6 +30,8 @@ enum class ErrorCode {
   bad_setting,         ///< an environment variable or option has no meaning
   input_output,        ///< a file could not be read or written
   unsupported,         ///< this build or machine cannot do it
+  device_failed,       ///< a device's driver refused a call: the text says which and why
+  device_lost,         ///< a device broke (a kernel faulted, a card vanished): end the process and start anew
 };
 
 /// The code's name, for example "overlapping_writes".

@@ -54,7 +54,8 @@ class HostDevice final : public Device {
       : properties_{config.name, config.threads, config.memory_bytes, config.shares_host_memory, true},
         base_(config.base),
         range_bytes_(static_cast<Index>(config.range_bytes)),
-        memory_(config.name, config.base, config.range_bytes, config.memory_bytes, backing_of(config)),
+        memory_(config.name, config.base, config.range_bytes, config.memory_bytes, backing_of(config),
+                config.before_giving_back),
         timeline_(*config.bell),
         recorder_(config.recorder),
         track_(config.track),
@@ -73,9 +74,9 @@ class HostDevice final : public Device {
 
   const Properties& properties() const override { return properties_; }
   std::byte* base() const override { return base_; }
+  Index range_bytes() const override { return range_bytes_; }
   void commit(Interval bytes) override { memory_.commit(bytes); }
   void release(Interval bytes) override { memory_.release(bytes); }
-  base::Timeline& timeline() override { return timeline_; }
 
   base::Ticket run(KernelCall call, After after) override {
     base::check(call.code.run != nullptr || call.code.part != nullptr, "a kernel call has a function");

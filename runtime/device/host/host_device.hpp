@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,9 @@ struct HostDeviceConfig {
   std::size_t memory_bytes = 0;  ///< limit of what may be committed, counted in pages
   bool shared_mapping = false;
   bool shares_host_memory = false;
+
+  /// Told before pages are given back to the system, by whoever gives them back: others may hold on to them.
+  std::function<void(std::byte* first, Index bytes)> before_giving_back;
 
   base::Doorbell* bell = nullptr;  ///< rung when an operation completes; outlives the device
 

@@ -16,12 +16,13 @@
 namespace nuna::device::host {
 
 PlaceMemory::PlaceMemory(std::string owner, std::byte* base, std::size_t range_bytes, std::size_t limit_bytes,
-                         Backing backing)
+                         Backing backing, BeforeGivingBack before_giving_back)
     : owner_(std::move(owner)),
       base_(base),
       range_{0, static_cast<Index>(range_bytes)},
       limit_bytes_(limit_bytes),
       backing_(backing),
+      before_giving_back_(std::move(before_giving_back)),
       ledger_(sysconf(_SC_PAGESIZE)) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   base::check(
@@ -70,6 +71,7 @@ void PlaceMemory::open(const PageLedger::Ranges& pages, Interval wanted) {
 }
 
 bool PlaceMemory::give_back(Interval pages) {
+  if (before_giving_back_) before_giving_back_(base_ + pages.begin, pages.size());
   const bool shared = backing_ != Backing::anonymous;
   const auto size = static_cast<std::size_t>(pages.size());
   // Of shared memory, only a hole frees anything: other mappings of it may exist.

@@ -2,10 +2,11 @@
 // The memory behind a host device's address range: committed, accounted, given back.
 
 #include <cstddef>
+#include <functional>
 #include <string>
 
 #include "base/mutex.hpp"
-#include "device/host/page_ledger.hpp"
+#include "device/page_ledger.hpp"
 
 namespace nuna::device::host {
 
@@ -19,9 +20,11 @@ class PlaceMemory {
     closed_shared,  ///< shared mapping, closed where nothing is committed
   };
 
+  using BeforeGivingBack = std::function<void(std::byte* first, Index bytes)>;
+
   /// [base, base + range_bytes) is reserved by the caller, who unmaps it after this object's end.
   PlaceMemory(std::string owner, std::byte* base, std::size_t range_bytes, std::size_t limit_bytes,
-              Backing backing);
+              Backing backing, BeforeGivingBack before_giving_back = nullptr);
 
   void commit(Interval bytes) NUNA_EXCLUDES(mutex_);
   /// Does not throw. Pages that the system does not take back stay held, with one warning.
@@ -39,6 +42,7 @@ class PlaceMemory {
   const Interval range_;
   const std::size_t limit_bytes_;
   const Backing backing_;
+  const BeforeGivingBack before_giving_back_;
   mutable base::Mutex mutex_;
   PageLedger ledger_ NUNA_GUARDED_BY(mutex_);
 };

@@ -5,85 +5,10 @@
 #include <cstring>
 
 #include "device/host/stream_copy.hpp"
+#include "device/nest.hpp"
 
 namespace nuna::device::host {
 namespace {
-
-// ---- two regions as one loop nest ----
-
-// Two regions walked together: runs of `run` bytes that are contiguous in both, and axes (innermost first)
-// with a stride in either. Each region has at most 4 axes (its run is one), so their common refinement has at
-// most 7.
-struct Nest {
-  struct Axis {
-    Index count;
-    Index to;
-    Index from;
-  };
-  Index run = 1;
-  int axes = 0;
-  std::array<Axis, 7> axis{};
-
-  // Adds an axis outside all others; it melts into its neighbour where it continues it in both regions.
-  void append(Index count, Index to, Index from) {
-    if (axes == 0 && to == run && from == run) {
-      run *= count;
-      return;
-    }
-    if (axes > 0) {
-      Axis& last = axis[static_cast<std::size_t>(axes - 1)];
-      if (last.to * last.count == to && last.from * last.count == from) {
-        last.count *= count;
-        return;
-      }
-    }
-    axis[static_cast<std::size_t>(axes++)] = {count, to, from};
-  }
-  bool same_strides() const {
-    return std::all_of(axis.begin(), axis.begin() + axes, [](const Axis& a) { return a.to == a.from; });
-  }
-};
-
-// The axes of one region from the inside out, of which factors can be taken.
-class Factors {
- public:
-  explicit Factors(const Region& r)
-      : counts_{r.run_bytes, r.counts[2], r.counts[1], r.counts[0]},
-        strides_{1, r.stride_bytes[2], r.stride_bytes[1], r.stride_bytes[0]} {
-    settle();
-  }
-  bool done() const { return at_ == counts_.size(); }
-  Index count() const { return counts_[at_]; }
-  Index stride() const { return strides_[at_]; }
-  void take(Index factor) {
-    counts_[at_] /= factor;
-    strides_[at_] *= factor;
-    settle();
-  }
-
- private:
-  void settle() {
-    while (at_ < counts_.size() && counts_[at_] == 1) ++at_;
-  }
-  std::array<Index, 4> counts_;
-  std::array<Index, 4> strides_;
-  std::size_t at_ = 0;
-};
-
-// Finds the common loop nest of two regions of the same size. False when a run of one ends inside an
-// indivisible piece of the other (runs of 6 against runs of 4).
-bool common_nest(const Region& to, const Region& from, Nest& nest) {
-  Factors a(to);
-  Factors b(from);
-  while (!a.done() && !b.done()) {
-    const Index factor = std::min(a.count(), b.count());
-    if (std::max(a.count(), b.count()) % factor != 0) return false;
-    nest.append(factor, a.stride(), b.stride());
-    a.take(factor);
-    b.take(factor);
-  }
-  return true;
-}
 
 // Calls piece(to, from, runs, bytes, to_stride, from_stride) for stretches of `runs` runs of `bytes` bytes at
 // these offsets, which make up the bytes `part`.
@@ -266,15 +191,16 @@ bool overlap(const Region& a, const Region& b) {
 }
 
 bool identical(const Region& a, const Region& b) {
-  Nest nest;
-  return a.first == b.first && bytes(a) == bytes(b) && bytes(a) > 0 && common_nest(a, b, nest) &&
-         nest.same_strides();
+  if (a.first != b.first || bytes(a) != bytes(b) || bytes(a) == 0) return false;
+  const std::optional<Nest> nest = common_nest(a, b);
+  return nest && nest->same_strides();
 }
 
 void copy_part(const Region& to, const Region& from, Interval part) {
   if (part.empty()) return;
-  Nest nest;
-  if (!common_nest(to, from, nest)) return copy_with_cursors(to, from, part);
+  const std::optional<Nest> common = common_nest(to, from);
+  if (!common) return copy_with_cursors(to, from, part);
+  const Nest& nest = *common;
   if (to.first == from.first && nest.same_strides()) return;
   const bool streams = (to.passing || bytes(to) >= kPassingBytes) && nest.run >= kStreamRunBytes;
   const auto copy = streams ? &stream_runs : &copy_runs;
@@ -285,8 +211,7 @@ void copy_part(const Region& to, const Region& from, Interval part) {
 
 void fill_part(const Region& to, std::byte value, Interval part) {
   if (part.empty()) return;
-  Nest nest;
-  common_nest(to, to, nest);
+  const Nest nest = *common_nest(to, to);
   walk(nest, part, [&](Index t, Index, Index runs, Index run, Index stride, Index) {
     for (Index r = 0; r < runs; ++r) {
       std::memset(to.first + t + r * stride, std::to_integer<int>(value), static_cast<std::size_t>(run));

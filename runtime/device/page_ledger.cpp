@@ -1,9 +1,9 @@
-#include "device/host/page_ledger.hpp"
+#include "device/page_ledger.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-namespace nuna::device::host {
+namespace nuna::device {
 
 Index total(const PageLedger::Ranges& ranges) {
   Index sum = 0;
@@ -88,4 +88,4 @@ void PageLedger::release(Interval bytes) {
   if (!after.empty()) committed_[after.begin] = after.end;
 }
 
-}  // namespace nuna::device::host
+}  // namespace nuna::device

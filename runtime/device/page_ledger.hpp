@@ -10,7 +10,7 @@
 
 #include "nuna/box.hpp"
 
-namespace nuna::device::host {
+namespace nuna::device {
 
 class PageLedger {
  public:
@@ -45,4 +45,4 @@ class PageLedger {
 /// Sum of sizes.
 Index total(const PageLedger::Ranges& ranges);
 
-}  // namespace nuna::device::host
+}  // namespace nuna::device

@@ -1,0 +1,28 @@
+#pragma once
+// Which grid of blocks runs a box of threads. Pure.
+
+#include <array>
+
+#include "nuna/box.hpp"
+#include "nuna/instance.hpp"
+
+namespace nuna::device::cuda {
+
+/// As CUDA counts: x, the fastest axis, first.
+struct LaunchShape {
+  std::array<unsigned, 3> grid{1, 1, 1};
+  std::array<unsigned, 3> block{1, 1, 1};
+  friend bool operator==(const LaunchShape&, const LaunchShape&) = default;
+};
+
+inline constexpr Index kMostThreadsPerBlock = 1024;
+
+/// For a kernel by thread, which takes its index from block and thread and strides by the grid where the box is larger.
+/// The launch's own block is taken where it makes a block of 64 to 1,024 threads; else one of 256 is made, as long along x as the
+/// box is, up to 64.
+LaunchShape shape_of_threads(const Box& threads, const detail::BlockGrid& blocks);
+
+/// For a kernel by block: one grid axis counts the blocks that meet the box.
+LaunchShape shape_of_blocks(const Box& threads, const detail::BlockGrid& blocks);
+
+}  // namespace nuna::device::cuda
