@@ -29,10 +29,12 @@ list(TRANSFORM tools PREPEND Nuna:: OUTPUT_VARIABLE NUNA_TOOL_TARGETS)
 if(tools)
   install(EXPORT NunaToolsTargets NAMESPACE Nuna:: DESTINATION ${NUNA_PACKAGE_DIR} COMPONENT tools)
 endif()
+get_property(NUNA_CUDA_ARCHITECTURES GLOBAL PROPERTY NUNA_CUDA_ARCHITECTURES)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/NunaConfig.cmake.in ${PROJECT_BINARY_DIR}/NunaConfig.cmake
   INSTALL_DESTINATION ${NUNA_PACKAGE_DIR} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/NunaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/NunaConfig.cmake ${PROJECT_BINARY_DIR}/NunaConfigVersion.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/NunaKernels.cmake
   DESTINATION ${NUNA_PACKAGE_DIR} COMPONENT development)
 
 # pkg-config nuna.

@@ -21,8 +21,10 @@ set(NUNA_BACKEND_COMPILER_FOLDER compiler/source)
 option(NUNA_MPI "Ranks as MPI processes" OFF)
 option(NUNA_UCX "One-sided fetches over UCX" OFF)
 option(NUNA_HDF5 "HDF5 files and checkpoints" OFF)
-option(NUNA_CUDA "NVIDIA devices" OFF)
+set(NUNA_CUDA "AUTO" CACHE STRING "NVIDIA devices, and kernels for them: ON, OFF, or AUTO, where nvcc is found")
 option(NUNA_COMPILER "nunacc, for unmodified CUDA source" OFF)
+
+include(NunaCuda)  # from here on NUNA_CUDA is ON or OFF
 
 set(NUNA_BACKEND_DEFINITIONS "")
 set(NUNA_FOLDERS_LEFT_OUT "")  # absolute folders of backends that are off: their sources are not globbed
@@ -32,7 +34,7 @@ foreach(backend IN LISTS NUNA_BACKENDS)
     list(APPEND NUNA_FOLDERS_LEFT_OUT ${folder})
   elseif(IS_DIRECTORY ${folder})
     list(APPEND NUNA_BACKEND_DEFINITIONS NUNA_WITH_${backend}=1)
-  else()
+  elseif(NOT backend STREQUAL "CUDA")  # whose kernels stand above the device
     message(FATAL_ERROR "NUNA_${backend}=ON: arrives with a later version of Nuna "
                         "(there is no ${NUNA_BACKEND_${backend}_FOLDER} yet). Configure with -DNUNA_${backend}=OFF.")
   endif()

@@ -1,5 +1,5 @@
 # The functions that the folders use: nuna_layer, nuna_program, nuna_install_tool, nuna_test,
-# nuna_script_test.
+# nuna_script_test. (nuna_add_kernels, which users have as well, is in NunaKernels.cmake.)
 
 file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/layers.txt NUNA_ARROW REGEX "^[a-z]")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/layers.txt)
@@ -89,7 +89,7 @@ function(nuna_program target)
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${arg_FOLDER})
   endif()
   if(NUNA_NATIVE)
-    target_compile_options(${target} PRIVATE -march=native)
+    nuna_options(${target} PRIVATE -march=native)
   endif()
 endfunction()
 

@@ -230,8 +230,34 @@ std::string Context::stats() const {
 
 namespace detail {
 
+namespace {
+
+std::string where(const LaunchRequest& request) {
+  return "launch '" + std::string(request.name->text) + "' at " + to_string(request.name->site);
+}
+
+void check_blocks(const LaunchRequest& request) {
+  if (request.kernel_block == nullptr || *request.kernel_block == *request.block) return;
+  throw Error(ErrorCode::invalid_argument,
+              where(request) + ": the kernel is one by blocks of " + nuna::to_string(*request.kernel_block) +
+                  " threads (its type Block), but the launch asks for blocks of " +
+                  nuna::to_string(*request.block) + ": give both the same");
+}
+
+void check_axes(const LaunchRequest& request) {
+  const int dims = request.domain->box().dims;
+  if (request.kernel_block == nullptr || request.kernel_block->dims == dims) return;
+  throw Error(ErrorCode::invalid_argument,
+              where(request) + ": the kernel is one by blocks of " + nuna::to_string(*request.kernel_block) +
+                  " threads, but the domain has " + std::to_string(dims) + " axes: give both as many");
+}
+
+}  // namespace
+
 Event launch(ContextState& context, const LaunchRequest& request) {
   const Inside inside(context, "launch", request.name->site);
+  check_blocks(request);
+  check_axes(request);
   execute::Launch launch{.name = request.name->text,
                          .site = context.text_of(request.name->site),
                          .arguments = {.shape = {.domain = *request.domain, .block = *request.block}},

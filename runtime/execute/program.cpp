@@ -173,14 +173,16 @@ void Program::count_fallbacks() {
   }
 }
 
-const residency::Lowered& Program::lower(const Arguments& arguments, const plan::Planned& planned) {
-  const bool on_host = arguments.shape.team != plan::LaunchShape::Team::devices;
+const residency::Lowered& Program::lower(const Arguments& arguments, const Call& call,
+                                         const plan::Planned& planned) {
+  const residency::Manner manner{.on_host = arguments.shape.team != plan::LaunchShape::Team::devices,
+                                 .whole_parts = call.code.form == detail::Form::parts};
   absl::InlinedVector<const residency::ResidencyState*, 6> states;
   for (const Buffer* b : arguments.buffers) states.push_back(b->residency.get());
-  if (const residency::Lowered* known = lowering_.find(planned, states, on_host)) return *known;
+  if (const residency::Lowered* known = lowering_.find(planned, states, manner)) return *known;
   residency::States held;
   for (const Buffer* b : arguments.buffers) held.push_back(b->residency);
-  return lowering_.lower(planned, arguments.shape.uses, held, on_host);
+  return lowering_.lower(planned, arguments.shape.uses, held, manner);
 }
 
 // Plan, lower, prepare: pure or repeatable. Then states change and the instructions start.
@@ -189,7 +191,7 @@ Completion Program::perform(const Arguments& arguments, Call& call, std::string_
   if (const std::exception_ptr lost = executor_.lost()) std::rethrow_exception(lost);
   const auto begin = std::chrono::steady_clock::now();
   const plan::Planned& planned = plan(arguments, call, verb, site);
-  const residency::Lowered& lowered = lower(arguments, planned);
+  const residency::Lowered& lowered = lower(arguments, call, planned);
   const auto planned_at = std::chrono::steady_clock::now();
   stats_.spent(trace::Phase::planner, planned_at - begin);
   if (recorder_ != nullptr) {

@@ -114,7 +114,7 @@ class Program {
  private:
   const plan::Planned& plan(const Arguments& arguments, const Call& call, std::string_view verb,
                             std::string_view site);
-  const residency::Lowered& lower(const Arguments& arguments, const plan::Planned& planned);
+  const residency::Lowered& lower(const Arguments& arguments, const Call& call, const plan::Planned& planned);
   void count_fallbacks();
   std::string_view name_of(std::string_view launch);
   Completion perform(const Arguments& arguments, Call& call, std::string_view verb, std::string_view site);

@@ -26,8 +26,8 @@ constexpr Index kSmallBytes = Index{64} << 10;
 class Work {
  public:
   Work(const plan::RankPlan& plan, const plan::Uses& uses, const States& states,
-       const Lowering::Config& config, bool on_host)
-      : plan_(plan), uses_(uses), config_(config), on_host_(on_host) {
+       const Lowering::Config& config, Manner manner)
+      : plan_(plan), uses_(uses), config_(config), manner_(manner) {
     for (const auto& s : states) states_.push_back(*s);
     steps_.arguments = static_cast<int>(uses.size());
     sends_ = grouped(plan.sends);
@@ -46,7 +46,7 @@ class Work {
 
  private:
   PlaceId place_of_part(int part) const {
-    if (on_host_) return base::kHostPlace;
+    if (manner_.on_host) return base::kHostPlace;
     return config_.place_of_slot[static_cast<std::size_t>(part) % config_.place_of_slot.size()];
   }
   int buffer_of(int argument) const { return uses_[static_cast<std::size_t>(argument)].buffer; }
@@ -248,7 +248,7 @@ class Work {
   Division division_of(const plan::PartRun& run, const std::vector<Instruction>& late) const {
     Division undivided{std::nullopt, {run.threads}};
     const Index fewest = config_.fewest_ahead;
-    if (late.empty() || fewest == 0 || run.threads.count() < fewest) return undivided;
+    if (late.empty() || manner_.whole_parts || fewest == 0 || run.threads.count() < fewest) return undivided;
     const PlaceId place = place_of_part(run.part);
     std::vector<Moving> moving;
     const auto add = [&](const absl::InlinedVector<PlacedBox, 4>& boxes, bool arrives) {
@@ -336,7 +336,7 @@ class Work {
   const plan::RankPlan& plan_;
   const plan::Uses& uses_;
   const Lowering::Config& config_;
-  bool on_host_;
+  Manner manner_;
   std::vector<ResidencyState> states_;
   std::vector<Group> sends_;
   std::vector<Group> receives_;
@@ -345,20 +345,21 @@ class Work {
 
 }  // namespace
 
-const Lowered* Lowering::find(const plan::Planned& planned, StateKeys states, bool on_host) {
+const Lowered* Lowering::find(const plan::Planned& planned, StateKeys states, Manner manner) {
   scratch_.clear();
-  scratch_.push_back((static_cast<std::uint64_t>(planned.id) << 1) | (on_host ? 1U : 0U));
+  scratch_.push_back((static_cast<std::uint64_t>(planned.id) << 2) | (manner.on_host ? 1U : 0U) |
+                     (manner.whole_parts ? 2U : 0U));
   for (const ResidencyState* s : states) scratch_.push_back(reinterpret_cast<std::uint64_t>(s));
   const auto found = cache_.find(scratch_);
   return found == cache_.end() ? nullptr : &found->second->lowered;
 }
 
 const Lowered& Lowering::lower(const plan::Planned& planned, const plan::Uses& uses, const States& states,
-                               bool on_host) {
+                               Manner manner) {
   absl::InlinedVector<const ResidencyState*, 6> pointers;
   for (const auto& s : states) pointers.push_back(s.get());
-  if (const Lowered* known = find(planned, pointers, on_host)) return *known;
-  auto entry = std::make_unique<Entry>(compute(*planned.plan, uses, states, on_host));
+  if (const Lowered* known = find(planned, pointers, manner)) return *known;
+  auto entry = std::make_unique<Entry>(compute(*planned.plan, uses, states, manner));
   entry->plan = planned.plan;
   std::size_t weight = 16 + 4 * entry->lowered.plan->instructions.size();
   for (const auto& s : entry->lowered.next) weight += s->holdings().size();
@@ -371,8 +372,8 @@ const Lowered& Lowering::lower(const plan::Planned& planned, const plan::Uses& u
 }
 
 Lowering::Entry Lowering::compute(const plan::RankPlan& plan, const plan::Uses& uses, const States& states,
-                                  bool on_host) {
-  Work work(plan, uses, states, config_, on_host);
+                                  Manner manner) {
+  Work work(plan, uses, states, config_, manner);
   work.run();
   Entry entry;
   entry.before = states;

@@ -4,7 +4,7 @@
 // Receives land in the place of a part that reads them; what a part's place lacks is copied from a place that has it;
 // sends are taken from any place that holds the bytes. Sends that wait for nothing come first, then the threads that need
 // nothing of what arrives (residency/overlap.hpp), then what arrives, then the other threads; so a rank computes
-// while its halos travel. In the end the other copies of what was written are stale. Cached by plan and residency states.
+// while its halos travel; the two are cut between blocks. In the end the other copies of what was written are stale. Cached by plan and residency states.
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/inlined_vector.h>
@@ -28,6 +28,12 @@ struct Lowered {
   States next;
 };
 
+/// What lowering must know of a call beside its plan.
+struct Manner {
+  bool on_host = false;      ///< its parts live at the host place (host views), not on devices
+  bool whole_parts = false;  ///< its kernel takes a part as a whole: nothing of it runs ahead
+};
+
 class Lowering {
  public:
   static constexpr std::size_t kCacheBoxes = std::size_t{1} << 18;
@@ -41,11 +47,11 @@ class Lowering {
   };
   explicit Lowering(Config config) : config_(std::move(config)) {}
 
-  /// Steps of `planned` on this rank's places. `on_host`: its parts live at the host place (host views), not on devices.
+  /// Steps of `planned` on this rank's places.
   const Lowered& lower(const plan::Planned& planned, const plan::Uses& uses, const States& states,
-                       bool on_host);
+                       Manner manner);
   /// The same from the cache, or null.
-  const Lowered* find(const plan::Planned& planned, StateKeys states, bool on_host);
+  const Lowered* find(const plan::Planned& planned, StateKeys states, Manner manner);
 
   ResidencyRef intern(ResidencyState state) {
     const std::size_t weight = 1 + state.holdings().size();
@@ -59,7 +65,7 @@ class Lowering {
     States before;
     plan::RankPlanRef plan;
   };
-  Entry compute(const plan::RankPlan& plan, const plan::Uses& uses, const States& states, bool on_host);
+  Entry compute(const plan::RankPlan& plan, const plan::Uses& uses, const States& states, Manner manner);
 
   Config config_;
   base::Interner<ResidencyState> states_{kCacheBoxes};

@@ -224,5 +224,49 @@ TEST_F(HostDeviceTest, NeedsADoorbellAndAThread) {
   EXPECT_THROW(device(0), base::BrokenInvariant);
 }
 
+TEST_F(HostDeviceTest, ACallByPartIsOneCallOnTheLeader) {
+  const auto dev = device(4);
+  struct Noted {
+    std::atomic<int> calls{0};
+    Box threads;
+    detail::PartPlace place{7, nullptr};
+  };
+  const auto noted = std::make_shared<Noted>();
+  KernelCall c;
+  c.name = "library";
+  c.code.form = detail::Form::parts;
+  c.code.part = [](const void* closure, const Box& threads, const detail::InstanceView*,
+                   const detail::PartPlace& place) {
+    auto& to = **static_cast<const std::shared_ptr<Noted>*>(closure);
+    ++to.calls;
+    to.threads = threads;
+    to.place = place;
+  };
+  c.closure = std::make_shared<const std::shared_ptr<Noted>>(noted);
+  c.threads = Box{{3, 1000}};
+  dev->run(std::move(c), {}).wait();
+  EXPECT_EQ(noted->calls, 1);
+  EXPECT_EQ(noted->threads, (Box{{3, 1000}}));
+  EXPECT_EQ(noted->place.cuda_device, -1);
+  EXPECT_EQ(noted->place.stream, nullptr);
+}
+
+TEST_F(HostDeviceTest, AKernelByBlockIsCutOnlyBetweenBlocks) {
+  const auto dev = device(4);
+  base::Mutex mutex;
+  std::set<Index> begins;
+  KernelCall c = call(
+      [&](const Box& box) {
+        const base::MutexLock lock(mutex);
+        begins.insert(box[0].begin);
+      },
+      Box{{5, 70}});
+  c.code.form = detail::Form::blocks;
+  c.blocks.origin = {2, 0, 0};
+  c.blocks.size = {16, 1, 1};
+  dev->run(std::move(c), {}).wait();
+  EXPECT_THAT(begins, testing::ElementsAre(5, 34, 50, 66));  // 5 blocks for 4 threads
+}
+
 }  // namespace
 }  // namespace nuna::device

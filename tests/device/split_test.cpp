@@ -82,5 +82,56 @@ TEST(KernelSplit, PartsAreDisjointAndCoverTheBox) {
   }
 }
 
+detail::BlockGrid grid(std::array<Index, kMaxDims> origin, std::array<Index, kMaxDims> size) {
+  return {origin, size};
+}
+
+TEST(KernelSplit, OfBlocksCutsOnlyBetweenThem) {
+  const KernelSplit split(Box{{5, 60}, {0, 10}}, 3,
+                          grid({2, 0, 0}, {16, 10, 1}));  // 4 blocks, of 13 to 16 rows
+  EXPECT_EQ(split.axis(), 0);
+  ASSERT_EQ(split.parts(), 3);
+  EXPECT_EQ(split.part(0), (Box{{5, 34}, {0, 10}}));
+  EXPECT_EQ(split.part(1), (Box{{34, 50}, {0, 10}}));
+  EXPECT_EQ(split.part(2), (Box{{50, 60}, {0, 10}}));
+}
+
+TEST(KernelSplit, OfOneBlockIsOnePart) {
+  const KernelSplit split(Box{{3, 16}, {1, 9}}, 4, grid({0, 0, 0}, {16, 16, 1}));
+  EXPECT_EQ(split.parts(), 1);
+  EXPECT_EQ(split.part(0), (Box{{3, 16}, {1, 9}}));
+}
+
+TEST(KernelSplit, OfBlocksCountsBlocksNotThreads) {
+  // 100 rows are 2 blocks, too few for a team of 4; 40 columns are 5.
+  EXPECT_EQ(KernelSplit(Box{{0, 100}, {0, 40}}, 4, grid({0, 0, 0}, {64, 8, 1})).axis(), 1);
+}
+
+TEST(KernelSplit, PartsOfBlocksAreWholeDisjointAndCoverTheBox) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 2000; ++round) {
+    Box box{{0, 1}, {0, 1}, {0, 1}};
+    detail::BlockGrid blocks;
+    for (std::size_t a = 0; a < 3; ++a) {
+      blocks.origin[a] = static_cast<Index>(random() % 9) - 4;
+      blocks.size[a] = 1 + static_cast<Index>(random() % 5);
+      const Index begin = blocks.origin[a] + static_cast<Index>(random() % 9);
+      box.axis[a] = {begin, begin + 1 + static_cast<Index>(random() % 20)};
+    }
+    const KernelSplit split(box, 1 + static_cast<int>(random() % 6), blocks);
+    const int a = split.axis();
+    const auto axis = static_cast<std::size_t>(a);
+    Index at = box[a].begin;
+    for (int p = 0; p < split.parts(); ++p) {
+      const Box part = split.part(p);
+      ASSERT_FALSE(part.empty());
+      ASSERT_EQ(part[a].begin, at);
+      ASSERT_TRUE(at == box[a].begin || (at - blocks.origin[axis]) % blocks.size[axis] == 0);
+      at = part[a].end;
+    }
+    ASSERT_EQ(at, box[a].end);
+  }
+}
+
 }  // namespace
 }  // namespace nuna::device::host

@@ -85,7 +85,8 @@ class Cluster {
   static plan::PlacePlanRef lower(Rank& rank, const plan::Planned& planned, const PlannedCall& call) {
     residency::States before;
     for (const int b : call.distinct) before.push_back(rank.held[static_cast<std::size_t>(b)]);
-    const residency::Lowered& lowered = rank.lowering.lower(planned, call.shape.uses, before, call.on_host);
+    const residency::Lowered& lowered =
+        rank.lowering.lower(planned, call.shape.uses, before, {.on_host = call.on_host});
     for (std::size_t n = 0; n < call.distinct.size(); ++n) {
       rank.held[static_cast<std::size_t>(call.distinct[n])] = lowered.next[n];
     }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <stdexcept>
 
 #include "plan/planner.hpp"
@@ -123,7 +124,7 @@ std::vector<std::string> steps_of(const plan::PlacePlan& plan) {
 }
 
 /// The steps of rank 1 of 3 in the second launch of a loop that swaps two buffers.
-std::vector<std::string> second_step(Index fewest_ahead) {
+std::vector<std::string> second_step(Index fewest_ahead, bool whole_parts = false) {
   constexpr base::RankId kMiddle{1};
   plan::Planner planner({{3, 1}, schedule::cut, kMiddle});
   Lowering::Config config;
@@ -138,7 +139,7 @@ std::vector<std::string> second_step(Index fewest_ahead) {
     launch.domain = Domain({99, 100});
     launch.uses = {reading(step % 2, halo(1)), writing(1 - step % 2, one_to_one())};
     const plan::Planned& planned = planner.plan(launch, known, "launch");
-    const Lowered& lowered = lowering.lower(planned, launch.uses, held, false);
+    const Lowered& lowered = lowering.lower(planned, launch.uses, held, {.whole_parts = whole_parts});
     known = planned.next;
     held = lowered.next;
     steps = steps_of(*lowered.plan);
@@ -155,6 +156,26 @@ TEST(Overlap, APartWithFewThreadsIsNotDivided) {
   EXPECT_THAT(second_step(3101),
               ElementsAre("send", "send", "receive", "receive", "run [33, 66) x [0, 100)"));
   EXPECT_THAT(second_step(0), ElementsAre("send", "send", "receive", "receive", "run [33, 66) x [0, 100)"));
+}
+
+TEST(Overlap, APartThatIsTakenAsAWholeIsNotDivided) {
+  EXPECT_THAT(second_step(1, true),
+              ElementsAre("send", "send", "receive", "receive", "run [33, 66) x [0, 100)"));
+}
+
+TEST(Overlap, WhatWasLoweredForThreadsIsNotTakenForAWholePart) {
+  plan::Planner planner({{3, 1}, schedule::cut, base::RankId{1}});
+  Lowering lowering({.place_of_slot = {base::kHostPlace}});
+  const plan::States fresh{planner.fresh(kShape)};
+  plan::LaunchShape launch;
+  launch.domain = Domain({kSide, kSide});
+  launch.uses = {writing(0, one_to_one())};
+  const plan::Planned& planned = planner.plan(launch, fresh, "launch");
+  const States held{lowering.intern({})};
+  const Lowered* threads = &lowering.lower(planned, launch.uses, held, {});
+  const std::array keys{static_cast<const ResidencyState*>(held.front().get())};
+  EXPECT_EQ(lowering.find(planned, keys, {}), threads);
+  EXPECT_EQ(lowering.find(planned, keys, {.whole_parts = true}), nullptr);
 }
 
 }  // namespace

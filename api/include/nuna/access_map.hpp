@@ -23,6 +23,7 @@
 #include "nuna/box.hpp"
 #include "nuna/config.hpp"
 #include "nuna/error.hpp"
+#include "nuna/instance.hpp"
 
 namespace nuna {
 inline namespace v0 {
@@ -46,10 +47,21 @@ struct AxisRule {
   }
 };
 
-/// What a user's function is given: the part's blocks and the threads in them (clipped to the domain).
+/// A part of a launch, as access functions and kernels by part are given it: its blocks, counted from the frame's begin, and
+/// the threads in them (clipped to the domain). Where it runs is known only in a kernel.
 struct Part {
   Box blocks;
   Box threads;
+  detail::PartPlace place;
+
+  const Box& box() const { return threads; }
+  bool on_cuda() const { return place.cuda_device >= 0; }
+  int cuda_device() const { return place.cuda_device; }  ///< as the CUDA runtime counts; -1: the host
+  /// The stream to which the kernel's work is to be given, `part.stream<cudaStream_t>()`; null on the host.
+  template <class Stream>
+  Stream stream() const {
+    return static_cast<Stream>(place.stream);
+  }
 };
 
 class AccessMap {

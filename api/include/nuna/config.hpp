@@ -13,6 +13,13 @@
 // Marks the call operator of a kernel.
 #define NUNA_KERNEL NUNA_HOST_DEVICE inline __attribute__((always_inline))
 
+// Inlines all that a function calls, so that loops over the threads of a block see what they do. Not a device's business.
+#if defined(__CUDA_ARCH__)
+#define NUNA_FLATTEN
+#else
+#define NUNA_FLATTEN __attribute__((flatten))
+#endif
+
 // Threads of one launch are unordered, so the loop that runs them on a CPU carries no dependence.
 #if defined(__clang__)
 #define NUNA_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")

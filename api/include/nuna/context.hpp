@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -13,11 +12,11 @@
 #include "nuna/access_map.hpp"
 #include "nuna/box.hpp"
 #include "nuna/buffer.hpp"
+#include "nuna/closure.hpp"
 #include "nuna/config.hpp"
 #include "nuna/domain.hpp"
 #include "nuna/event.hpp"
 #include "nuna/instance.hpp"
-#include "nuna/kernel.hpp"
 
 namespace nuna {
 inline namespace v0 {
@@ -61,56 +60,11 @@ struct LaunchRequest {
   const LaunchName* name = nullptr;
   const Domain* domain = nullptr;
   const Extents* block = nullptr;
+  const Extents* kernel_block = nullptr;  ///< what the kernel says of blocks, if it is one by block
   KernelCode code;
   std::shared_ptr<const void> closure;
   const LaunchArgument* arguments = nullptr;
   std::size_t argument_count = 0;
-};
-
-/// Stands in a closure for a buffer argument; becomes a View at the call.
-template <class T, int N>
-struct ViewSlot {};
-
-template <class A>
-struct Bound {  // a plain value
-  static_assert(std::is_trivially_copyable<A>::value, "plain kernel arguments are trivially copyable");
-  using Stored = A;
-  static constexpr bool kIsBuffer = false;
-  static const A& store(const A& value) { return value; }  // NOLINT(bugprone-return-const-ref-from-parameter)
-};
-template <class T, int N>
-struct Bound<Argument<T, N>> {
-  using Stored = ViewSlot<T, N>;
-  static constexpr bool kIsBuffer = true;
-  static Stored store(const Argument<T, N>&) { return {}; }
-};
-
-template <class A>
-const A& resolve(const A& value, const InstanceView*&) {
-  return value;  // NOLINT(bugprone-return-const-ref-from-parameter)
-}
-template <class T, int N>
-View<T, N> resolve(const ViewSlot<T, N>&, const InstanceView*& next) {
-  return View<T, N>(*next++);
-}
-
-template <class Kernel, class... Stored>
-struct Closure {
-  Kernel kernel;
-  Extents block;
-  std::tuple<Stored...> arguments;
-
-  static void run(const void* closure, const Box& threads, const InstanceView* views) {
-    const auto& self = *static_cast<const Closure*>(closure);
-    self.run_with(threads, views, std::index_sequence_for<Stored...>{});
-  }
-  template <std::size_t... I>
-  void run_with(const Box& threads, const InstanceView* views, std::index_sequence<I...>) const {
-    // braces: the views are taken in the order of the arguments
-    const std::tuple<std::decay_t<decltype(resolve(std::get<I>(arguments), views))>...> bound{
-        resolve(std::get<I>(arguments), views)...};
-    run_threads(threads, block, kernel, std::get<I>(bound)...);
-  }
 };
 
 NUNA_API Event launch(ContextState& context, const LaunchRequest& request);
@@ -170,27 +124,30 @@ class NUNA_API Context {
 
   /// Runs `kernel` for every thread of `domain`, split over all devices of all ranks. Arguments are buffers with
   /// their declared access (read, write, read_write, may_write) and plain trivially copyable values, in the order
-  /// of the kernel's parameters behind Thread. What is wrong with the call is thrown before anything has moved
+  /// of the kernel's parameters behind its first: Thread for a kernel by thread (nuna/kernel.hpp), const Block& for one by
+  /// block (nuna/block.hpp), const Part& for host code that is called once for each device's part (docs/kernels.md).
+  /// What is wrong with the call is thrown before anything has moved
   /// (invalid_argument, out_of_bounds, overlapping_writes, too_few_blocks, already_released, out_of_memory, never_written,
   /// concurrent_use; docs/launches.md); before that, views that the launch closes may throw theirs. The name and the
   /// call site go into traces and errors.
-  template <class Kernel, class... Arguments>
+  template <class Compiler = detail::ThisCompiler, class Kernel, class... Arguments>
   Event launch(detail::LaunchName name, const Domain& domain, const Extents& block, Kernel kernel,
                const Arguments&... arguments) {
-    using Closure = detail::Closure<Kernel, typename detail::Bound<Arguments>::Stored...>;
-    constexpr std::size_t kBuffers = (std::size_t{0} + ... + (detail::Bound<Arguments>::kIsBuffer ? 1 : 0));
-    detail::LaunchArgument buffers[kBuffers + 1];
+    using Closure = detail::Closure<Compiler, Kernel, Arguments...>;
+    detail::LaunchArgument buffers[Closure::kViews + 1];
     [[maybe_unused]] detail::LaunchArgument* next = buffers;  // unused by a launch without arguments
     (note_argument(arguments, next), ...);
     detail::LaunchRequest request;
     request.name = &name;
     request.domain = &domain;
     request.block = &block;
-    request.code.run = &Closure::run;
-    request.closure = std::make_shared<const Closure>(
-        Closure{std::move(kernel), block, std::make_tuple(detail::Bound<Arguments>::store(arguments)...)});
+    request.kernel_block = detail::block_extents_of<Kernel>();
+    request.code = detail::code_of<Closure>();
+    request.closure = std::make_shared<const detail::HeldClosure<Closure>>(detail::HeldClosure<Closure>{
+        {std::move(kernel), detail::pack(detail::Bound<Arguments>::store(arguments)...)},
+        detail::grid_of(domain.frame(), block)});
     request.arguments = buffers;
-    request.argument_count = kBuffers;
+    request.argument_count = Closure::kViews;
     return detail::launch(state(), request);
   }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "nuna/box.hpp"
+#include "nuna/config.hpp"
 
 namespace nuna {
 inline namespace v0 {
@@ -27,7 +28,8 @@ using RunFunction = void (*)(const void* closure, const Box& threads, const Inst
 /// What a kernel is called with: a thread, a block of threads, or a whole part of the launch (on the host, to call libraries).
 enum class Form { threads, blocks, parts };
 
-/// How a CUDA device runs the same kernel. Its entry takes the closure, an array of the views, and the box of threads.
+/// How a CUDA device runs the same kernel. Its entry takes the closure, an array of the views (of one, which it does not
+/// read, if there are none), the box of threads, and with Form::blocks the BlockGrid.
 struct CudaKernel {
   /// Gives the entry as the current CUDA context knows it (a CUfunction), through the CUDA runtime that the program was linked
   /// with; returns that runtime's error, 0 for none.
@@ -57,7 +59,20 @@ struct KernelCode {
 struct BlockGrid {
   std::array<Index, kMaxDims> origin{0, 0, 0};
   std::array<Index, kMaxDims> size{1, 1, 1};
+
+  /// The blocks along `axis` that hold some of `threads`, which are not empty and not before the origin.
+  NUNA_HOST_DEVICE constexpr Interval meeting(std::size_t axis, Interval threads) const {
+    return {(threads.begin - origin[axis]) / size[axis], (threads.end - 1 - origin[axis]) / size[axis] + 1};
+  }
+  /// The first thread of a block along `axis`.
+  NUNA_HOST_DEVICE constexpr Index begin(std::size_t axis, Index block) const {
+    return origin[axis] + block * size[axis];
+  }
 };
+
+/// Told at the start of a program that has kernels for CUDA devices, and what it has told.
+NUNA_API void note_cuda_kernels() noexcept;
+bool has_cuda_kernels() noexcept;
 
 }  // namespace detail
 }  // namespace v0

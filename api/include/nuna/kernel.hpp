@@ -1,5 +1,5 @@
 #pragma once
-// Kernels: how ordinary C++ callables become launches.
+// Kernels by thread: how ordinary C++ callables become launches. (By block: nuna/block.hpp; by part: docs/kernels.md.)
 //
 // A barrier-free kernel is a callable that takes a Thread, then one View per buffer argument and the plain
 // arguments, in the order in which they were given to Context::launch. It is called once per thread of the domain, in any
@@ -75,13 +75,13 @@ __attribute__((noinline)) void run_rows(Index i, const Interval rows, const Inte
 
 /// Calls kernel(Thread, arguments...) for every thread of the box.
 template <class Kernel, class... Arguments>
-inline void run_threads(const Box& threads, const Extents& block, const Kernel& kernel,
+inline void run_threads(const Box& threads, const BlockGrid& blocks, const Kernel& kernel,
                         const Arguments&... arguments) {
   const Interval x0 = threads.axis[0];
   const Interval x1 = threads.axis[1];
   if (threads.dims == 1) return run_rows<1>(0, Interval{0, 1}, x0, kernel, arguments...);
   if (threads.dims == 2) return run_rows<2>(0, x0, x1, kernel, arguments...);
-  const Index tile = block.size[1] > 0 ? block.size[1] : 1;
+  const Index tile = blocks.size[1];
   for (Index begin = x1.begin; begin < x1.end; begin += tile) {
     const Interval rows = x1.intersect({begin, begin + tile});
     for (Index i = x0.begin; i < x0.end; ++i) run_rows<3>(i, rows, threads.axis[2], kernel, arguments...);

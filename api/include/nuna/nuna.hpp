@@ -14,6 +14,7 @@
 //   std::printf("%g\n", x.host(nuna::Access::read)(0));
 
 #include "nuna/access_map.hpp"
+#include "nuna/block.hpp"
 #include "nuna/box.hpp"
 #include "nuna/buffer.hpp"
 #include "nuna/config.hpp"

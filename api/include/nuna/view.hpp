@@ -24,7 +24,7 @@ class View {
   static constexpr int rank() { return N; }
 
   View() = default;
-  explicit View(const detail::InstanceView& v) : origin_(reinterpret_cast<T*>(v.origin)) {
+  NUNA_HOST_DEVICE explicit View(const detail::InstanceView& v) : origin_(reinterpret_cast<T*>(v.origin)) {
     for (std::size_t a = 0; a < N; ++a) {
       stride_[a] = v.stride_bytes[a] / static_cast<Index>(sizeof(T));
       extent_[a] = v.extents.size[a];
@@ -38,6 +38,12 @@ class View {
     for (const Index e : extent_) n *= e;
     return n;
   }
+
+  /// For libraries, which take pointers: distance in elements from one index along `axis` to the next (the last axis: 1), and
+  /// the address of element (0, 0, 0), which may lie outside what is stored here. The first element of a box is
+  /// `&view(i, j, k)`; only what the launch's access declares may be touched from there.
+  NUNA_HOST_DEVICE Index stride(int axis) const { return axis == N - 1 ? 1 : stride_[axis]; }
+  NUNA_HOST_DEVICE T* data_handle() const { return origin_; }
 
   template <int M = N, class = std::enable_if_t<M == 1>>
   NUNA_HOST_DEVICE T& operator()(Index i) const {

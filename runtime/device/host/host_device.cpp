@@ -79,7 +79,8 @@ class HostDevice final : public Device {
   void release(Interval bytes) override { memory_.release(bytes); }
 
   base::Ticket run(KernelCall call, After after) override {
-    base::check(call.code.run != nullptr || call.code.part != nullptr, "a kernel call has a function");
+    base::check(call.code.form == detail::Form::parts ? call.code.part != nullptr : call.code.run != nullptr,
+                "a kernel call has a function");
     ring_.back().call = std::move(call);
     return submit(Operation::Kind::kernel, after);
   }
@@ -203,7 +204,12 @@ class HostDevice final : public Device {
 
   std::exception_ptr run_kernel(const KernelCall& call) {
     try {
-      const KernelSplit split(call.threads, team_.threads());
+      if (call.code.form == detail::Form::parts) {
+        call.code.part(call.closure.get(), call.threads, call.views.data(), detail::PartPlace{});
+        return nullptr;
+      }
+      const bool by_block = call.code.form == detail::Form::blocks;
+      const KernelSplit split(call.threads, team_.threads(), by_block ? call.blocks : detail::BlockGrid{});
       team_.run(split.parts(),
                 [&](int part) { call.code.run(call.closure.get(), split.part(part), call.views.data()); });
       return nullptr;

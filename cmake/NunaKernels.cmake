@@ -1,0 +1,108 @@
+# nuna_add_kernels(<target> <file>...): the files hold kernels of the target, and the launches of these kernels. Where CUDA
+# is on, nvcc compiles them for host and CUDA devices at once, else the C++ compiler does, like any other file. Files that are
+# not yet sources of the target become that. Part of the installed package.
+#
+# In the project of a user CUDA is on if the language is enabled, or if this Nuna has it and nvcc is found; with NUNA_CUDA=OFF
+# it is off. In a project of several directories enable the language at the top, enable_language(CUDA), so that all of
+# them can link what has kernels. The target's properties CUDA_ARCHITECTURES, CUDA_STANDARD (C++20 if it says nothing) and
+# CUDA_RUNTIME_LIBRARY hold.
+
+macro(nuna_add_kernels target)
+  set(_nuna_cuda ON)
+  if(DEFINED NUNA_CUDA AND NOT NUNA_CUDA AND NOT NUNA_CUDA STREQUAL "AUTO")
+    set(_nuna_cuda OFF)
+  elseif(NOT CMAKE_CUDA_COMPILER_LOADED)
+    nuna_enable_cuda(_nuna_cuda)
+  endif()
+  nuna_set_kernels(${_nuna_cuda} ${target} ${ARGN})
+endmacro()
+
+# nuna_find_cuda(<result>): finds a CUDA compiler for CMake's CUDA language, in the path, in $CUDACXX and where NVIDIA's
+# packages put it. The result is empty, or says what is lacking.
+macro(nuna_find_cuda result)
+  set(${result} "")
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(${result} "kernels are compiled by nvcc with g++, and the C++ compiler is not g++")
+  elseif(NOT CMAKE_CUDA_COMPILER)
+    if("$ENV{CUDACXX}" STREQUAL "")
+      find_program(NUNA_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+      mark_as_advanced(NUNA_NVCC)
+    endif()
+    if(NUNA_NVCC)
+      set(ENV{CUDACXX} ${NUNA_NVCC})
+    endif()
+    if("$ENV{CUDACXX}" STREQUAL "")
+      set(${result} "nvcc was not found")
+    else()
+      if(NOT DEFINED CMAKE_CUDA_HOST_COMPILER)
+        set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER} CACHE FILEPATH "The C++ compiler behind nvcc")
+      endif()
+      include(CheckLanguage)
+      check_language(CUDA)
+      if(NOT CMAKE_CUDA_COMPILER)
+        set(${result} "$ENV{CUDACXX} does not work with ${CMAKE_CUDA_HOST_COMPILER}")
+      endif()
+    endif()
+  endif()
+endmacro()
+
+# Macros, because a language is enabled for the directory that asks.
+macro(nuna_enable_cuda result)
+  set(${result} OFF)
+  get_property(_nuna_architectures GLOBAL PROPERTY NUNA_CUDA_ARCHITECTURES)
+  if(_nuna_architectures)
+    nuna_find_cuda(_nuna_lacks)
+    if(_nuna_lacks STREQUAL "")
+      if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+        set(CMAKE_CUDA_ARCHITECTURES ${_nuna_architectures} CACHE STRING "GPUs that kernels are compiled for")
+      endif()
+      enable_language(CUDA)
+      set(${result} ON)
+    endif()
+  endif()
+endmacro()
+
+function(nuna_set_kernels cuda target)
+  if(NOT TARGET ${target})
+    message(FATAL_ERROR "nuna_add_kernels: there is no target '${target}'. Add it before its kernels.")
+  endif()
+  if(NOT ARGN)
+    message(FATAL_ERROR "nuna_add_kernels(${target}): name the files that hold kernels.")
+  endif()
+  get_target_property(folder ${target} SOURCE_DIR)
+  get_target_property(sources ${target} SOURCES)
+  set(known "")
+  foreach(source IN LISTS sources)
+    get_filename_component(source "${source}" ABSOLUTE BASE_DIR ${folder})
+    list(APPEND known ${source})
+  endforeach()
+
+  set(files "")
+  foreach(file IN LISTS ARGN)
+    get_filename_component(path ${file} ABSOLUTE)
+    get_source_file_property(generated ${path} GENERATED)
+    if(NOT EXISTS ${path} AND NOT generated)
+      message(FATAL_ERROR "nuna_add_kernels(${target}): there is no file ${path}")
+    endif()
+    if(NOT path IN_LIST known)
+      target_sources(${target} PRIVATE ${path})
+    endif()
+    list(APPEND files ${path})
+  endforeach()
+  if(NOT cuda)
+    return()
+  endif()
+
+  set_source_files_properties(${files} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CUDA)
+  # No contraction, as on the host: the same bits everywhere. Functions like those of std::array may be called in kernels.
+  # PTX stays readable for tools (nvcc 12.4 and newer would compress it).
+  set(options --fmad=false --expt-relaxed-constexpr -Xcompiler=-ffp-contract=off)
+  if(NOT CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 11.0)
+    list(APPEND options --no-compress)
+  endif()
+  get_target_property(standard ${target} CUDA_STANDARD)
+  if(NOT standard AND NOT CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.0)
+    list(APPEND options -std=c++20)  # as an option, because CMake 3.25 does not know that nvcc has it
+  endif()
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${options}>")
+endfunction()
