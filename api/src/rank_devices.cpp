@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "nuna/error.hpp"
+#include "nuna/instance.hpp"
 #ifdef NUNA_WITH_CUDA
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/host_pins.hpp"
 #endif
 
 namespace nuna::detail {
-bool has_cuda_kernels();
 namespace {
 
 DeviceKind kind_of(DeviceKind asked, const base::Settings& settings) {

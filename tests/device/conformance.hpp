@@ -9,17 +9,22 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/check.hpp"
+#include "device/conformance_kernels.hpp"
 #include "device/device.hpp"
 #include "device/host/host_device.hpp"
+#ifdef NUNA_WITH_CUDA
+#include "device/cuda/cuda_device.hpp"
+#endif
 
 namespace nuna::device::conformance {
 
@@ -75,50 +80,57 @@ class HostRig final : public Rig {
   std::unique_ptr<Device> device_;
 };
 
+#ifdef NUNA_WITH_CUDA
+class CudaRig final : public Rig {
+ public:
+  CudaRig(base::Doorbell& bell, bool plain) {
+    CudaDeviceConfig config;
+    config.name = "cuda:0";
+    config.range_bytes = kRange;
+    config.memory_bytes = kLimit;
+    config.plain_memory = plain;
+    config.pins = make_host_pins(0);
+    config.bell = &bell;
+    device_ = make_cuda_device(config);
+  }
+  Device& device() override { return *device_; }
+  void end_device() override { device_.reset(); }
+
+ private:
+  std::unique_ptr<Device> device_;
+};
+#endif
+
 struct Kind {
   std::string name;
   std::function<std::unique_ptr<Rig>(base::Doorbell&)> make;
+  bool host = true;              ///< the CPU runs its kernels
+  Index granule = 4096;          ///< what is committed and given back at a time
+  bool sparse = true;            ///< its range may be larger than its memory
 };
 
-inline const std::array<Kind, 3> kKinds{
-    Kind{"host_1_thread", [](base::Doorbell& b) { return std::make_unique<HostRig>(b, 1, false); }},
-    Kind{"host_3_threads", [](base::Doorbell& b) { return std::make_unique<HostRig>(b, 3, false); }},
-    Kind{"host_place", [](base::Doorbell& b) { return std::make_unique<HostRig>(b, 2, true); }},
-};
+/// Those that this build and machine have.
+inline std::vector<Kind> kinds() {
+  std::vector<Kind> all{
+      {"host_1_thread", [](base::Doorbell& b) { return std::make_unique<HostRig>(b, 1, false); }},
+      {"host_3_threads", [](base::Doorbell& b) { return std::make_unique<HostRig>(b, 3, false); }},
+      {"host_place", [](base::Doorbell& b) { return std::make_unique<HostRig>(b, 2, true); }},
+  };
+#ifdef NUNA_WITH_CUDA
+  if (find_cards().cards.empty()) {
+    std::fprintf(stderr, "CUDA devices are not tested: %s\n", find_cards().why_none.c_str());
+    return all;
+  }
+  constexpr Index kGranule = Index{2} << 20;
+  all.push_back({"cuda_mapped", [](base::Doorbell& b) { return std::make_unique<CudaRig>(b, false); }, false, kGranule});
+  all.push_back({"cuda_plain", [](base::Doorbell& b) { return std::make_unique<CudaRig>(b, true); }, false, 4096, false});
+#endif
+  return all;
+}
 
 // ---- tools ----
 
 inline Region run_of(std::byte* first, Index bytes) { return {first, {1, 1, 1}, {}, bytes}; }
-
-/// Adds one to each element of a box of int32 elements.
-inline void add_one(const void*, const Box& threads, const detail::InstanceView* views) {
-  const detail::InstanceView& v = views[0];
-  for (Index i = threads[0].begin; i < threads[0].end; ++i) {
-    for (Index j = threads[1].begin; j < threads[1].end; ++j) {
-      for (Index k = threads[2].begin; k < threads[2].end; ++k) {
-        char* at = v.origin + i * v.stride_bytes[0] + j * v.stride_bytes[1] + k * v.stride_bytes[2];
-        ++*reinterpret_cast<std::int32_t*>(at);
-      }
-    }
-  }
-}
-
-/// Sets element 0 to 10 times itself plus the digit in the closure: the order of calls can be read off.
-inline void append_digit(const void* closure, const Box&, const detail::InstanceView* views) {
-  auto* number = reinterpret_cast<std::int64_t*>(views[0].origin);
-  *number = *number * 10 + *static_cast<const int*>(closure);
-}
-
-/// Fails when element 0 is not the number that the closure expects, and counts it up.
-inline void count_up(const void* closure, const Box&, const detail::InstanceView* views) {
-  auto* number = reinterpret_cast<std::int64_t*>(views[0].origin);
-  if (*number != *static_cast<const std::int64_t*>(closure)) throw std::runtime_error("out of order");
-  ++*number;
-}
-
-inline void throw_always(const void*, const Box&, const detail::InstanceView*) {
-  throw std::runtime_error("always");
-}
 
 class Conformance : public testing::TestWithParam<Kind> {
  protected:
@@ -128,10 +140,11 @@ class Conformance : public testing::TestWithParam<Kind> {
   Device& device() { return rig_->device(); }
   std::byte* at(Index offset) { return device().base() + offset; }
 
-  KernelCall kernel(detail::RunFunction run, Index offset, const Box& threads = Box{{0, 1}}) {
+  KernelCall kernel(TestKernel kernel, Index offset, const Box& threads = Box{{0, 1}}) {
     KernelCall call;
     call.name = "test";
-    call.code.run = run;
+    call.code = kernel.code;
+    call.closure = std::move(kernel.closure);
     call.threads = threads;
     detail::InstanceView view;
     view.origin = reinterpret_cast<char*>(at(offset));
@@ -140,12 +153,13 @@ class Conformance : public testing::TestWithParam<Kind> {
     return call;
   }
   KernelCall digit(int value, Index offset = 0) {
-    KernelCall call = kernel(append_digit, offset);
-    call.closure = std::make_shared<const int>(value);
-    return call;
+    return kernel(append_digit(value), offset);
   }
+  /// Waits for all that was submitted.
+  void settle() { device().join({}).wait(); }
   template <class T>
   T read(Index offset) {
+    settle();
     T value{};
     device()
         .copy(run_of(reinterpret_cast<std::byte*>(&value), sizeof value), run_of(at(offset), sizeof value),
