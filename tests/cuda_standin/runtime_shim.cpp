@@ -32,10 +32,10 @@ Function* driver_function(const char* name) {
 
 /// DRIVER(cuInit)(0): the function by its exported name, or an error if there is no driver.
 #define STANDIN_TEXT(name) #name
-#define DRIVER(name)                                                                   \
-  [](auto... arguments) {                                                              \
-    static auto* const function = driver_function<decltype(name)>(STANDIN_TEXT(name)); \
-    return function == nullptr ? CUDA_ERROR_STUB_LIBRARY : function(arguments...);     \
+#define DRIVER(name)                                                                      \
+  [](auto... with) {                                                                      \
+    static auto* const entry_point = driver_function<decltype(name)>(STANDIN_TEXT(name)); \
+    return entry_point == nullptr ? CUDA_ERROR_STUB_LIBRARY : entry_point(with...);       \
   }
 
 /// What nvcc embeds for one source file.
