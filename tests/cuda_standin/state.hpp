@@ -1,0 +1,113 @@
+#pragma once
+// Everything that the driver knows: its cards, their contexts, and which handles are alive. Never destroyed, since
+// threads of streams may run until the process ends.
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "memory.hpp"
+#include "settings.hpp"
+#include "stream.hpp"
+
+namespace standin {
+
+struct Module;
+struct Library;
+struct Function;
+
+/// The primary context of a card.
+struct Context {
+  explicit Context(int number);
+
+  const int device;
+  std::mutex order;  // held while work is put into streams, so that the default stream orders them all
+  std::set<std::shared_ptr<Stream>> streams;
+  std::shared_ptr<Stream> default_stream;
+  std::atomic<int> retained = 0;
+  std::atomic<std::uint64_t> launches = 0;
+  std::atomic<CUresult> error = CUDA_SUCCESS;
+
+  CUresult lost() const { return error; }
+  /// Only the first error counts.
+  void lose(CUresult result);
+  /// Puts a task into a stream of this context, with the default stream's rules; returns its end.
+  Stream::Point submit(Stream& stream, Stream::Task task);
+  void synchronise();
+  CUcontext handle() { return reinterpret_cast<CUcontext>(this); }
+};
+
+struct Card {
+  std::atomic<std::size_t> used_bytes = 0;
+  std::unique_ptr<Context> context;
+};
+
+/// One recording of an event.
+struct Marker {
+  Stream::Point end;
+  std::int64_t time_ns = 0;  // written before `end`
+};
+
+struct Event {
+  Context* context = nullptr;
+  unsigned flags = 0;
+  std::shared_ptr<Marker> marker;  // none before the first recording; guarded by State::mutex
+};
+
+/// A handle of physical memory.
+struct Handle {
+  std::shared_ptr<Block> block;
+  int references = 0;
+};
+
+struct State {
+  Settings settings;
+  bool initialised = false;
+  std::mutex mutex;  // guards what follows
+  std::vector<std::unique_ptr<Card>> cards;
+  std::map<CUstream, std::shared_ptr<Stream>> streams;
+  std::map<CUevent, std::shared_ptr<Event>> events;
+  std::map<CUmemGenericAllocationHandle, Handle> handles;
+  std::map<CUmodule, std::shared_ptr<Module>> modules;
+  std::map<CUlibrary, std::shared_ptr<Library>> libraries;
+  std::map<const void*, std::shared_ptr<Function>> functions;  // CUfunction and CUkernel
+  std::map<std::string, std::uint64_t, std::less<>> counts;
+  CUmemGenericAllocationHandle next_handle = 1;
+
+  AddressSpace memory;  // locks itself
+
+  void count(std::string_view name);
+};
+
+State& state();
+
+/// What a function needs before it does anything.
+enum class Need { kNothing, kDriver, kContext };
+
+/// Counts the call, makes the faults that were asked for, checks what it needs. `function` is the exported name.
+CUresult enter(const char* function, Need need);
+
+/// The calling thread's contexts.
+std::vector<Context*>& context_stack();
+Context* current_context();
+
+/// Null unless the handle is alive.
+Context* context_of(CUcontext handle);
+std::shared_ptr<Stream> stream_of(CUstream handle);
+std::shared_ptr<Event> event_of(CUevent handle);
+bool valid_device(CUdevice device);
+
+}  // namespace standin
+
+#define STANDIN_API extern "C" __attribute__((visibility("default"))) CUresult CUDAAPI
+#define STANDIN_ENTER(need)                                                                                \
+  if (const CUresult entered = ::standin::enter(__func__, ::standin::Need::need); entered != CUDA_SUCCESS) \
+  return entered
