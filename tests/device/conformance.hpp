@@ -14,11 +14,13 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/failure.hpp"
 #include "device/conformance_kernels.hpp"
 #include "device/device.hpp"
 #include "device/host/host_device.hpp"
@@ -131,6 +133,14 @@ inline std::vector<Kind> kinds() {
 // ---- tools ----
 
 inline Region run_of(std::byte* first, Index bytes) { return {first, {1, 1, 1}, {}, bytes}; }
+
+/// The failure's text, or nothing.
+inline std::string said(const base::Ticket& ticket) {
+  const std::exception_ptr failure = ticket.failure();
+  return failure == nullptr ? "" : base::text_of(failure);
+}
+
+inline void PrintTo(const Kind& kind, std::ostream* to) { *to << kind.name; }
 
 class Conformance : public testing::TestWithParam<Kind> {
  protected:

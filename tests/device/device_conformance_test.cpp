@@ -111,7 +111,7 @@ TEST_P(DeviceQueue, TwoDevicesFollowEachOthersTickets) {
     last = device().copy(run_of(at(0), 8), mid, std::span(&back, 1));
   }
   last.wait();
-  EXPECT_EQ(last.failure(), nullptr);
+  EXPECT_EQ(said(last), "");
   EXPECT_EQ(read<std::int64_t>(0), 300);
 }
 
@@ -124,7 +124,7 @@ TEST_P(DeviceQueue, ManySubmissionsRunInOrder) {
     last = device().run(std::move(call), std::span(&last, 1));
   }
   last.wait();
-  EXPECT_EQ(last.failure(), nullptr);
+  EXPECT_EQ(said(last), "");
   EXPECT_EQ(read<std::int64_t>(0), kMany);
 }
 
@@ -148,7 +148,7 @@ TEST_P(DeviceQueue, AKernelThatThrowsFailsItsTicketOnly) {
   const auto failed = device().run(kernel(failing(), 0), {});
   const auto next = device().run(digit(3), {});
   next.wait();
-  EXPECT_EQ(next.failure(), nullptr);
+  EXPECT_EQ(said(next), "");
   EXPECT_EQ(read<std::int64_t>(0), 3);
   ASSERT_NE(failed.failure(), nullptr);
   try {

@@ -96,13 +96,15 @@ class MappedMemory final : public CardMemory {
     ledger_.release(bytes);
     if (freed.empty()) return;
     const Card::Current current(*config_.card);
+    std::vector<Interval> idle;
     for (const Interval& granules : freed) {
-      for (auto chunk = first_meeting(granules.begin);
-           chunk != chunks_.end() && chunk->first < granules.end;) {
+      for (auto chunk = first_meeting(granules.begin); chunk != chunks_.end() && chunk->first < granules.end; ++chunk) {
         const Interval whole{chunk->first, chunk->first + chunk->second};
-        ++chunk;
-        if (total(ledger_.missing(whole)) == whole.size()) unmap(whole);
+        if (idle.empty() || idle.back() != whole) idle.push_back(whole);
       }
+    }
+    for (const Interval& chunk : idle) {
+      if (total(ledger_.missing(chunk)) == chunk.size()) unmap(chunk);
     }
   }
 

@@ -166,6 +166,7 @@ class CudaDevice final : public Device {
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::microseconds kAtOnce{50};
     constexpr std::chrono::microseconds kLongestPause{100};
+    const Card::Current current(card_);
     auto moved = Clock::now();
     for (;;) {
       if (!in_flight()) {
