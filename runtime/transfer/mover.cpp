@@ -137,8 +137,11 @@ bool Mover::arrives(const Ticket& ticket, const Step& way) const {
 Ticket Mover::copy(PlaceId to, PlaceId from, const std::vector<Part>& parts, const Step& way,
                    device::After after) {
   if (way.kind == Kind::staged) return staged(to, from, parts, way.blocks, after);
+  // The target's device, unless it is the CPU and cannot read there.
+  const bool pushes = !at(from).properties().host_accessible && at(to).properties().host_accessible;
+  device::Device& copier = at(pushes ? from : to);
   Ticket last;
-  for (const Part& part : parts) last = at(to).copy(part.to, part.from, after);
+  for (const Part& part : parts) last = copier.copy(part.to, part.from, after);
   return last;
 }
 

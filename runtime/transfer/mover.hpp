@@ -1,7 +1,7 @@
 #pragma once
 // Mover: copies between the places of one rank, by the way that is best for them (D9).
 //
-//   direct   the target's device copies from where the bytes are
+//   direct   the target's device copies from where the bytes are (or the source's, if the CPU cannot read there)
 //   staged   through blocks of pinned host memory: the source's device fills one while the target's device empties another
 //
 // A way between two places is proved when it is first used: a pattern of 64 KiB is sent through it, which takes a fraction of a

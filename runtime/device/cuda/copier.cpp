@@ -109,6 +109,18 @@ Copier::Kind Copier::kind_of(const std::byte* first) const {
   return type == CU_MEMORYTYPE_HOST ? Kind::pinned : Kind::pageable;
 }
 
+// Memory that the program pinned stays so; it may be copied in place if one such piece holds all of it. What Nuna pinned may
+// be given up at any time.
+bool Copier::pinned_by_others(const std::byte* begin, const std::byte* end) const {
+  if (kind_of(begin) != Kind::pinned || (config_.pins != nullptr && config_.pins->manages(begin))) return false;
+  CUdeviceptr first = 0;
+  std::size_t bytes = 0;
+  if (driver_.cuPointerGetAttribute(&first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address_of(begin)) != CUDA_SUCCESS ||
+      driver_.cuPointerGetAttribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address_of(begin)) != CUDA_SUCCESS)
+    return false;
+  return address_of(end) <= first + bytes;
+}
+
 bool Copier::copy(const Region& to, const Region& from, Lane::Start& start) {
   if (to.bytes() == 0) return true;
   bool to_device = true;
@@ -122,9 +134,7 @@ bool Copier::copy(const Region& to, const Region& from, Lane::Start& start) {
       start.holds.push_back(std::move(pin));
       continue;
     }
-    // What others pinned stays so; whether it does up to its end, the driver says.
-    if (kind_of(hull.begin) == Kind::pinned && kind_of(hull.end - 1) == Kind::pinned && side->contiguous())
-      continue;
+    if (pinned_by_others(hull.begin, hull.end)) continue;
     if (!start.may_block) return false;
     bounced(to, from, to_device, start.stream);
     return true;

@@ -45,6 +45,7 @@ class Copier {
   static constexpr Index kBlockBytes = Index{1} << 20;
   struct Bounce;
 
+  bool pinned_by_others(const std::byte* begin, const std::byte* end) const;
   void straight(const Region& to, const Region& from, CUstream stream) const;
   void by_kernel(const Region& to, const Region& from, Interval bytes, CUstream stream) const;
   void bounced(const Region& to, const Region& from, bool to_device, CUstream stream);

@@ -78,14 +78,23 @@ HostPins::Registrations::iterator HostPins::first_meeting(Index address) {
   return before->second->pages.end > address ? before : next;
 }
 
+bool HostPins::is_managed(Interval pages) const {
+  const auto after = managed_.upper_bound(pages.begin);
+  return after != managed_.begin() && pages.end <= std::prev(after)->second;
+}
+
+bool HostPins::manages(const std::byte* at) {
+  const base::MutexLock lock(mutex_);
+  return is_managed({address_of(at), address_of(at) + 1});
+}
+
 HostPins::Pin HostPins::pin(const std::byte* first, Index span, Index used) {
   Interval pages = whole_pages(first, span);
   const base::MutexLock lock(mutex_);
   auto meeting = first_meeting(pages.begin);
   if (meeting != registered_.end() && meeting->second->pages.contains(pages)) return meeting->second;
   if (refused_ || (span > kThinBytes && used < span / kThinness)) return nullptr;
-  auto managed = managed_.upper_bound(pages.begin);
-  if (managed == managed_.begin() || std::prev(managed)->second < pages.end) return nullptr;
+  if (!is_managed(pages)) return nullptr;
   // Those that it meets melt into it, unless a copy uses them.
   for (auto met = meeting; met != registered_.end() && met->first < pages.end; ++met) {
     if (met->second.use_count() > 1) return nullptr;

@@ -36,6 +36,8 @@ class HostPins {
   void forget(std::byte* first, Index bytes) NUNA_EXCLUDES(mutex_);
   void unmanage(std::byte* first) NUNA_EXCLUDES(mutex_);
 
+  bool manages(const std::byte* at) NUNA_EXCLUDES(mutex_);
+
   /// Keeps its memory pinned while it lives.
   using Pin = std::shared_ptr<const void>;
   /// A pin of [first, first + span), of which `used` bytes will be copied; null if it cannot be had.
@@ -45,6 +47,7 @@ class HostPins {
   struct Registration;
   using Registrations = absl::btree_map<Index, std::shared_ptr<Registration>>;  // by address
 
+  bool is_managed(Interval pages) const NUNA_REQUIRES(mutex_);
   Registrations::iterator first_meeting(Index address) NUNA_REQUIRES(mutex_);
   void wait_and_drop(Interval pages) NUNA_EXCLUDES(mutex_);
 
