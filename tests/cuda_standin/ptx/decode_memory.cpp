@@ -129,7 +129,7 @@ void decode_access(Decoder& decoder, Opcode& opcode, bool loads) {
   const Access access = access_of(decoder, opcode, loads ? 1 : 0);
   const Operand& data = decoder.operand(loads ? 0 : 1);
   const bool vector = data.kind == Operand::Kind::kList;
-  const Type type = opcode.type();
+  const Type type = opcode.type() == Type::kF16 ? Type::kB16 : opcode.type();
   if ((vector ? data.list.size() : 1) != access.lanes) opcode.fail("the number of registers is another");
   std::vector<std::uint32_t> slots;
   if (vector) {

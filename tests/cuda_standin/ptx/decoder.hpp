@@ -178,7 +178,6 @@ Handler for_integer(Type type, Choose choose) {
       return choose(Tag<std::uint8_t>{});
     case Type::kS8:
       return choose(Tag<std::int8_t>{});
-    case Type::kF16:
     case Type::kB16:
     case Type::kU16:
       return choose(Tag<std::uint16_t>{});
