@@ -161,7 +161,8 @@ bool dot_product(Thread& t, const Instruction& i) {
   const auto a = t.get<std::uint32_t>(i.a), b = t.get<std::uint32_t>(i.b);
   auto sum = t.get<std::uint32_t>(i.c);
   for (unsigned n = 0; n < 32; n += 8)
-    sum += static_cast<std::uint32_t>(int{static_cast<A>(a >> n & 0xff)} * int{static_cast<B>(b >> n & 0xff)});
+    sum +=
+        static_cast<std::uint32_t>(int{static_cast<A>(a >> n & 0xff)} * int{static_cast<B>(b >> n & 0xff)});
   t.set<std::uint32_t>(i.d, sum);
   return true;
 }

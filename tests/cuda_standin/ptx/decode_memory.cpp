@@ -121,6 +121,7 @@ Access access_of(Decoder& decoder, Opcode& opcode, std::size_t address_operand) 
   take_hints(opcode);
   access.address = decoder.address(address_operand);
   access.space = where_of(space, access.address.frame);
+  if (access.space == Where::kParameters && access.address.local) access.space = Where::kLocal;
   if (access.strong) decoder.depends();
   return access;
 }
@@ -162,7 +163,7 @@ Where where_of(std::string_view space, bool frame) {
   if (space == "global" || space == "const") return Where::kGlobal;
   if (space.starts_with("shared")) return Where::kShared;
   if (space == "local") return Where::kLocal;
-  if (space.starts_with("param")) return frame ? Where::kArea : Where::kParameters;
+  if (space.starts_with("param")) return frame ? Where::kFrame : Where::kParameters;
   return Where::kGeneric;
 }
 

@@ -95,6 +95,7 @@ class Decoder {
     std::uint32_t slot = 0;
     std::int64_t offset = 0;
     bool frame = false;  // a parameter in the frame, not the launch's
+    bool local = false;  // if it is one of parameters, then of those in local memory
   };
   Address address(std::size_t number);
   /// Among the instructions that remember what they touched.

@@ -64,7 +64,8 @@ class Lexer {
     if (at_ >= text_.size()) return {Token::Kind::kEnd, {}, line_};
     if (starts_word(c) || (c == '.' && starts_word(peek(1)))) {
       const bool directive = c == '.';  // ".reg.b32 x" is two words, "ld.param.b32" is one
-      for (++at_; (in_word(peek()) && !(directive && peek() == '.')) || (peek() == ':' && peek(1) == ':'); ++at_)
+      for (++at_; (in_word(peek()) && !(directive && peek() == '.')) || (peek() == ':' && peek(1) == ':');
+           ++at_)
         if (peek() == ':') ++at_;  // ".shared::cta"
       return cut(Token::Kind::kWord, begin);
     }
