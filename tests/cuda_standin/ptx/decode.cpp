@@ -107,7 +107,7 @@ Program decode(const Module& module, const Addresses& addresses) {
         places->push_back({end, variable.size_bytes});
         end += variable.size_bytes;
       }
-    (each.entry ? code.parameter_bytes : code.area_bytes) = end;
+    (each.entry ? code.parameter_bytes : code.local_bytes) = end;
   }
   for (const Function& each : module.functions)
     if (each.body)
@@ -160,7 +160,7 @@ void Decoder::place_variables() {
     if (each.space == Space::kLocal)
       placed_[each.name] = {each.space, place(each, code_->local_bytes), each.size_bytes};
     else if (each.space == Space::kParam)
-      placed_[each.name] = {each.space, place(each, code_->area_bytes), each.size_bytes, true};
+      placed_[each.name] = {each.space, place(each, code_->local_bytes), each.size_bytes, true};
   }
 }
 

@@ -155,6 +155,18 @@ bool any_logic(Thread& t, const Instruction& i) {
   return true;
 }
 
+/// The sum of the products of four bytes each.
+template <class A, class B>
+bool dot_product(Thread& t, const Instruction& i) {
+  const auto a = t.get<std::uint32_t>(i.a), b = t.get<std::uint32_t>(i.b);
+  auto sum = t.get<std::uint32_t>(i.c);
+  for (unsigned n = 0; n < 32; n += 8)
+    sum +=
+        static_cast<std::uint32_t>(int{static_cast<A>(a >> n & 0xff)} * int{static_cast<B>(b >> n & 0xff)});
+  t.set<std::uint32_t>(i.d, sum);
+  return true;
+}
+
 Type as_bits(Type type) {
   switch (bits_of(type)) {
     case 16:
@@ -183,6 +195,15 @@ Handler for_words(Type type, Choose choose) {
   if (bits_of(type) == 32) return choose(Tag<std::uint32_t>{});
   if (bits_of(type) == 64) return choose(Tag<std::uint64_t>{});
   return nullptr;
+}
+
+void decode_dot_product(Decoder& decoder, Opcode& opcode) {
+  const bool a = opcode.type(0) == Type::kS32, b = opcode.type(1) == Type::kS32;
+  using S = std::int8_t;
+  using U = std::uint8_t;
+  emit_simple(decoder,
+              a ? (b ? dot_product<S, S> : dot_product<S, U>) : (b ? dot_product<U, S> : dot_product<U, U>),
+              {Type::kB32, Type::kB32, Type::kB32});
 }
 
 void decode_funnel(Decoder& decoder, Opcode& opcode) {
@@ -219,6 +240,7 @@ void add_bits(Table& table) {
                 {o.type(), Type::kU32});
   };
   table["shf"] = decode_funnel;
+  table["dp4a"] = decode_dot_product;
   table["popc"] = [](Decoder& d, Opcode& o) {
     emit_simple(d, for_words(o.type(), []<class T>(Tag<T>) -> Handler { return count_ones<T>; }), {o.type()});
   };

@@ -113,6 +113,19 @@ Handler plain_of(Compare how, std::integer_sequence<std::uint32_t, How...>) {
   return found;
 }
 
+bool widen(Thread& t, const Instruction& i) {
+  t.set<float>(i.d, half_to_float(t.get<std::uint16_t>(i.a)));
+  return true;
+}
+
+/// A half is compared as a float.
+std::uint32_t widened(Decoder& decoder, std::size_t number) {
+  const std::uint32_t from = decoder.source(number, Type::kB16), to = decoder.temporary();
+  Instruction& made = decoder.prepare(widen);
+  made.d = to, made.a = from;
+  return to;
+}
+
 Compare compare_of(Opcode& opcode) {
   for (std::uint32_t how = 0; how < std::size(kNames); ++how)
     if (opcode.take(kNames[how])) return static_cast<Compare>(how);
@@ -130,14 +143,16 @@ std::uint32_t combine_of(Opcode& opcode) {
 }
 
 void decode_set_predicate(Decoder& decoder, Opcode& opcode) {
-  const Type type = opcode.type();
+  const bool half = opcode.type() == Type::kF16;
+  const Type type = half ? Type::kF32 : opcode.type();
   const Compare how = compare_of(opcode);
   std::uint32_t option = static_cast<std::uint32_t>(how) | combine_of(opcode);
   if (opcode.take("ftz")) option |= kFlush;
   const std::uint32_t d = decoder.result(0);
   const auto& second = decoder.operand(0).second;
   const std::uint32_t d2 = second.empty() ? 0 : decoder.result(second.front());
-  const std::uint32_t a = decoder.source(1, type), b = decoder.source(2, type);
+  const std::uint32_t a = half ? widened(decoder, 1) : decoder.source(1, type);
+  const std::uint32_t b = half ? widened(decoder, 2) : decoder.source(2, type);
   const std::uint32_t c = decoder.operands() > 3 ? decoder.source(3, Type::kPred) : 0;
   const bool simple = d2 == 0 && option == static_cast<std::uint32_t>(how);
   const Handler handler = for_any(type, [&]<class T>(Tag<T>) -> Handler {

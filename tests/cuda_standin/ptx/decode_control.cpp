@@ -40,7 +40,7 @@ bool trap(Thread& t, const Instruction& i) { return t.fail(CUDA_ERROR_LAUNCH_FAI
 
 /// printf in a kernel: its text is not wanted in tests. The result is 0.
 bool ignore(Thread& t, const Instruction& i) {
-  for (const auto& each : i.extra->results) std::memset(t.frame().area.data() + each.to, 0, each.size_bytes);
+  for (const auto& each : i.extra->results) std::memset(t.frame_bytes() + each.to, 0, each.size_bytes);
   return true;
 }
 
@@ -48,7 +48,7 @@ bool ignore(Thread& t, const Instruction& i) {
 bool assertion(Thread& t, const Instruction& i) {
   std::uint64_t at = 0;
   if (!i.extra->arguments.empty())
-    std::memcpy(&at, t.frame().area.data() + i.extra->arguments.front().from, sizeof at);
+    std::memcpy(&at, t.frame_bytes() + i.extra->arguments.front().from, sizeof at);
   std::string text = "assertion failed: ";
   for (; text.size() < 200; ++at) {
     const auto piece = t.block->reach.at(at, false);

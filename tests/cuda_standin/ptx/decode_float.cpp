@@ -212,6 +212,15 @@ bool half_fused(Thread& t, const Instruction& i) {
   return true;
 }
 
+bool half_negate(Thread& t, const Instruction& i) {
+  t.set<std::uint16_t>(i.d, t.get<std::uint16_t>(i.a) ^ 0x8000);
+  return true;
+}
+bool half_absolute(Thread& t, const Instruction& i) {
+  t.set<std::uint16_t>(i.d, t.get<std::uint16_t>(i.a) & 0x7fff);
+  return true;
+}
+
 bool is_float(const Opcode& opcode) { return opcode.type() == Type::kF32 || opcode.type() == Type::kF64; }
 
 std::uint32_t options(Opcode& opcode) {
@@ -317,12 +326,14 @@ void add_float(Table& table) {
     is_float(o) ? decode_extreme<true>(d, o) : decode_integer_max(d, o);
   };
   table["neg"] = [](Decoder& d, Opcode& o) {
+    if (o.type() == Type::kF16) return emit_simple(d, half_negate, {Type::kB16});
     if (!is_float(o)) return decode_integer_neg(d, o);
     const std::uint32_t option = options(o);
     emit_simple(d, for_float(o.type(), []<class T>(Tag<T>) -> Handler { return negate<T>; }), {o.type()});
     finish(d, option);
   };
   table["abs"] = [](Decoder& d, Opcode& o) {
+    if (o.type() == Type::kF16) return emit_simple(d, half_absolute, {Type::kB16});
     if (!is_float(o)) return decode_integer_abs(d, o);
     const std::uint32_t option = options(o);
     emit_simple(d, for_float(o.type(), []<class T>(Tag<T>) -> Handler { return absolute<T>; }), {o.type()});

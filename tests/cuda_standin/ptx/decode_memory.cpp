@@ -121,6 +121,7 @@ Access access_of(Decoder& decoder, Opcode& opcode, std::size_t address_operand) 
   take_hints(opcode);
   access.address = decoder.address(address_operand);
   access.space = where_of(space, access.address.frame);
+  if (access.space == Where::kParameters && access.address.local) access.space = Where::kLocal;
   if (access.strong) decoder.depends();
   return access;
 }
@@ -129,7 +130,7 @@ void decode_access(Decoder& decoder, Opcode& opcode, bool loads) {
   const Access access = access_of(decoder, opcode, loads ? 1 : 0);
   const Operand& data = decoder.operand(loads ? 0 : 1);
   const bool vector = data.kind == Operand::Kind::kList;
-  const Type type = opcode.type();
+  const Type type = opcode.type() == Type::kF16 ? Type::kB16 : opcode.type();
   if ((vector ? data.list.size() : 1) != access.lanes) opcode.fail("the number of registers is another");
   std::vector<std::uint32_t> slots;
   if (vector) {
@@ -162,7 +163,7 @@ Where where_of(std::string_view space, bool frame) {
   if (space == "global" || space == "const") return Where::kGlobal;
   if (space.starts_with("shared")) return Where::kShared;
   if (space == "local") return Where::kLocal;
-  if (space.starts_with("param")) return frame ? Where::kArea : Where::kParameters;
+  if (space.starts_with("param")) return frame ? Where::kFrame : Where::kParameters;
   return Where::kGeneric;
 }
 

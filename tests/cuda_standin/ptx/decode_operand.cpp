@@ -77,7 +77,7 @@ std::uint32_t Decoder::source_name(const Operand& operand) {
   }
   const Placed* place = placed(operand.name);
   if (place == nullptr) throw Error(statement_->line, "'" + operand.name + "' is not known");
-  if (place->space != Space::kLocal) return constant(place->address + operand.value);
+  if (place->space != Space::kLocal && !place->frame) return constant(place->address + operand.value);
   const std::uint32_t slot = temporary();
   Instruction& made = prepare(local_address);
   made.d = slot;
@@ -98,13 +98,19 @@ Decoder::Address Decoder::address(std::size_t number) {
   result.offset = static_cast<std::int64_t>(operand.value);
   if (operand.has_register) {
     result.slot = static_cast<std::uint32_t>(operand.slot);
-    result.frame = !function_->entry;
+    // A function's parameter whose address is taken is local memory.
+    result.local = !function_->entry;
   } else if (!operand.name.empty()) {
+    const Placed* place = placed(operand.name);
+    if (place != nullptr && place->frame) {
+      result.offset += static_cast<std::int64_t>(place->address);
+      result.frame = true;
+      return result;
+    }
     Operand name = operand;
     name.kind = Operand::Kind::kName;
     name.value = 0;
     result.slot = source_name(name);
-    result.frame = placed(operand.name)->frame;
   }
   return result;
 }

@@ -95,6 +95,7 @@ class Decoder {
     std::uint32_t slot = 0;
     std::int64_t offset = 0;
     bool frame = false;  // a parameter in the frame, not the launch's
+    bool local = false;  // if it is one of parameters, then of those in local memory
   };
   Address address(std::size_t number);
   /// Among the instructions that remember what they touched.
@@ -178,7 +179,6 @@ Handler for_integer(Type type, Choose choose) {
       return choose(Tag<std::uint8_t>{});
     case Type::kS8:
       return choose(Tag<std::int8_t>{});
-    case Type::kF16:
     case Type::kB16:
     case Type::kU16:
       return choose(Tag<std::uint16_t>{});

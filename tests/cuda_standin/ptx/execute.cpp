@@ -38,7 +38,6 @@ class Runner {
       t.frames.push_back(std::make_unique<Frame>());
       t.frame().code = &code_;
       t.frame().registers = registers_.data() + std::size_t{n} * code_.slots;
-      t.frame().area.resize(code_.area_bytes);
       for (const auto& [slot, bits] : code_.constants) t.frame().registers[slot] = bits;
     }
   }
@@ -169,12 +168,11 @@ void Thread::enter(const Code& code, const Instruction& call) {
   made->call = call.extra;
   made->own_registers.resize(code.slots);
   made->registers = made->own_registers.data();
-  made->area.resize(code.area_bytes);
   made->local_base = (local.size() + 15) / 16 * 16;
   local.resize(made->local_base + code.local_bytes);
   for (const auto& [slot, bits] : code.constants) made->registers[slot] = bits;
   for (const auto& each : call.extra->arguments)
-    std::memcpy(made->area.data() + each.to, frame().area.data() + each.from, each.size_bytes);
+    std::memcpy(local.data() + made->local_base + each.to, frame_bytes() + each.from, each.size_bytes);
   r = made->registers;
   next = code.instructions.data();
   frames.push_back(std::move(made));
@@ -188,7 +186,7 @@ bool Thread::leave() {
   const auto left = std::move(frames.back());
   frames.pop_back();
   for (const auto& each : left->call->results)
-    std::memcpy(frame().area.data() + each.to, left->area.data() + each.from, each.size_bytes);
+    std::memcpy(frame_bytes() + each.to, local.data() + left->local_base + each.from, each.size_bytes);
   local.resize(left->local_base);
   r = frame().registers;
   next = left->back;

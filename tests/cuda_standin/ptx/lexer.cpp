@@ -63,7 +63,9 @@ class Lexer {
     const char c = peek();
     if (at_ >= text_.size()) return {Token::Kind::kEnd, {}, line_};
     if (starts_word(c) || (c == '.' && starts_word(peek(1)))) {
-      for (++at_; in_word(peek()) || (peek() == ':' && peek(1) == ':'); ++at_)
+      const bool directive = c == '.';  // ".reg.b32 x" is two words, "ld.param.b32" is one
+      for (++at_; (in_word(peek()) && !(directive && peek() == '.')) || (peek() == ':' && peek(1) == ':');
+           ++at_)
         if (peek() == ':') ++at_;  // ".shared::cta"
       return cut(Token::Kind::kWord, begin);
     }

@@ -31,7 +31,7 @@ struct Extra {
   std::vector<const Instruction*> targets;
   const Code* callee = nullptr;
   struct Passed {
-    std::uint32_t from = 0, to = 0, size_bytes = 0;  // offsets in areas of parameters
+    std::uint32_t from = 0, to = 0, size_bytes = 0;  // offsets in frames
   };
   std::vector<Passed> arguments, results;
 };
@@ -63,13 +63,11 @@ struct Code {
   std::vector<std::unique_ptr<Extra>> extras;
   std::uint32_t slots = 0;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> constants;
-  std::vector<Parameter>
-      parameters;  // of an entry: in the launch's parameters; otherwise in the frame's area
+  std::vector<Parameter> parameters;  // of an entry: in the launch's parameters; otherwise in the frame
   std::vector<Parameter> returns;
   std::size_t parameter_bytes = 0;  // of the launch
-  std::size_t area_bytes = 0;       // parameters in the frame
-  std::size_t local_bytes = 0;
-  std::size_t shared_bytes = 0;  // without the launch's
+  std::size_t local_bytes = 0;      // of a frame: parameters of calls, local variables
+  std::size_t shared_bytes = 0;     // without the launch's
   unsigned most_threads = 1024;
   /// No thread ever waits for another: each may run to its end before the next begins.
   bool independent = true;
@@ -117,7 +115,6 @@ struct Frame {
   const Extra* call = nullptr;
   std::uint64_t* registers = nullptr;
   std::vector<std::uint64_t> own_registers;
-  std::vector<std::uint8_t> area;
   std::size_t local_base = 0;
 };
 
@@ -156,6 +153,8 @@ struct Thread {
     }
   }
   Frame& frame() { return *frames.back(); }
+  /// The memory of the innermost frame.
+  std::uint8_t* frame_bytes() { return local.data() + frame().local_base; }
   /// Always false, for handlers to return.
   bool fail(int result, std::string what, const Instruction& at);
   bool wait(Status why, const Instruction& at) {

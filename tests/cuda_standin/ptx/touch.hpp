@@ -7,7 +7,7 @@
 
 namespace standin::ptx {
 
-enum class Where { kGlobal, kGeneric, kShared, kLocal, kParameters, kArea };
+enum class Where { kGlobal, kGeneric, kShared, kLocal, kParameters, kFrame };
 
 /// The space of ".shared", ".shared::cta", ...; generic without one. Parameters are split by `frame`.
 Where where_of(std::string_view space, bool frame);
@@ -50,7 +50,7 @@ std::uint8_t* touch(Thread& t, const Instruction& i, std::uint64_t address, std:
     std::uint64_t end = 0;
     if constexpr (Space == Where::kShared) base = t.block->shared.data(), end = t.block->shared.size();
     if constexpr (Space == Where::kLocal) base = t.local.data(), end = t.local.size();
-    if constexpr (Space == Where::kArea) base = t.frame().area.data(), end = t.frame().area.size();
+    if constexpr (Space == Where::kFrame) base = t.frame_bytes(), end = t.local.size() - t.frame().local_base;
     if constexpr (Space == Where::kParameters) {
       base = const_cast<std::uint8_t*>(t.block->parameters);
       end = write ? 0 : t.block->parameter_bytes;
@@ -75,8 +75,8 @@ Handler for_space(Where space, Choose choose) {
       return choose.template operator()<Where::kLocal>();
     case Where::kParameters:
       return choose.template operator()<Where::kParameters>();
-    case Where::kArea:
-      return choose.template operator()<Where::kArea>();
+    case Where::kFrame:
+      return choose.template operator()<Where::kFrame>();
   }
   return nullptr;
 }
