@@ -80,7 +80,7 @@ class Pieces {
   }
 
   void advance(Index step) {
-    const Extents block = nuna::block(1, 3, shape_[2]);
+    const nuna::detail::BlockGrid block{{0, 0, 0}, {1, 3, shape_[2]}};
     const auto field = writable<float, 3>(next_, shape_);
     const auto speed = view_of<float, 3>(courant2_, shape_);
     std::vector<Box> boxes = cut({{kRadius, kRadius + e_.nx}, {0, e_.ny}, {kRadius, kRadius + e_.nz}});

@@ -154,7 +154,7 @@ if quietly "configured the guide's program" stranger cmake -S guide -B "$home/gu
 fi
 
 # What is not there is said. Without a language a configuration is quick, but CMake does not know lib/<architecture> then:
-# hence the package's own folder.
+# hence the package itself is named.
 refusal() { # <what is asked> <what must be told>
   mkdir -p "$project/refused"
   printf 'cmake_minimum_required(VERSION 3.16)\nproject(Refused LANGUAGES NONE)\nfind_package(Nuna %s)\n' "$1" > "$project/refused/CMakeLists.txt"
