@@ -16,4 +16,17 @@ if [ -e "$NUNA_TEST_BUILD/mpiexec.txt" ]; then
   echo "$two"
   [ "${one#1}" = "${two#2}" ] || { echo "the string differs on two ranks"; status=1; }
 fi
+for size in 200 333; do
+  for devices in 1 3; do
+    told=$("$bin/04_matmul" --size $size --devices $devices) || status=1
+    echo "$told"
+    [[ $told == "$size x $size on 1 rank(s) of $devices device(s): "*" GFLOP/s, the same bits as a plain loop" ]] || status=1
+  done
+done
+"$bin/04_matmul" --size 0 2> /dev/null && { echo "a product of nothing is content"; status=1; }
+for devices in 1 3; do
+  told=$("$bin/05_library" --devices $devices) || status=1
+  echo "$told"
+  [[ $told == *": all correct" ]] || status=1
+done
 exit $status

@@ -58,6 +58,7 @@ for place in "$source" "$build" "$work/first"; do
     while read -r file; do echo "$file names $place"; done
 done > "$work/log"
 [ ! -s "$work/log" ] || { failed "what is installed names where it was made:"; cat "$work/log"; }
+package=$(dirname "$(find "$prefix" -name NunaConfig.cmake)")
 
 # --- a program of the stranger's own -----------------------------------------------------------------------------------------
 project="$home/project"
@@ -102,6 +103,42 @@ if quietly "configured with find_package" stranger cmake -S . -B build -DCMAKE_P
   grep -q -- '-ffp-contract=off' "$project/build/compile_commands.json" || failed "Nuna::nuna does not carry -ffp-contract=off"
 fi
 
+# The same with kernels in a file of their own: for CUDA devices too where this Nuna is for them and nvcc is found, unless the
+# stranger does not want that.
+mkdir -p "$project/kernels"
+sed 's/^int main.*/int run(int argc, char** argv) {/' "$project/stranger.cpp" > "$project/kernels/kernels.cpp"
+printf 'int run(int argc, char** argv);\nint main(int argc, char** argv) { return run(argc, argv); }\n' > "$project/kernels/main.cpp"
+cat > "$project/kernels/CMakeLists.txt" << CMAKE
+cmake_minimum_required(VERSION 3.18)
+project(Kernels LANGUAGES CXX)
+find_package(Nuna REQUIRED)
+add_executable(stranger main.cpp)
+target_link_libraries(stranger PRIVATE Nuna::nuna)
+nuna_add_kernels(stranger \${KERNELS})
+message(STATUS "CUDA of the package: \${Nuna_CUDA}, compiler: \${CMAKE_CUDA_COMPILER}")
+CMAKE
+with_kernels() { # <build folder> <option>...
+  local folder=$1
+  shift
+  quietly "configured with nuna_add_kernels $*" stranger cmake -S kernels -B "$home/$folder" -DCMAKE_PREFIX_PATH="$prefix" -DKERNELS=kernels.cpp "$@" || return 1
+  sed -n 's/^-- CUDA of/     CUDA of/p' "$work/log"
+  quietly "built with nuna_add_kernels $*" stranger cmake --build "$home/$folder" && says "$home/$folder/stranger"
+}
+has_cuda() { nm -D "$home/$1/stranger" | grep -q note_cuda_kernels; }
+with_kernels kernels
+if grep -q '^set(Nuna_CUDA ON)' "$package/NunaConfig.cmake"; then
+  has_cuda kernels || failed "nuna_add_kernels did not compile kernels for CUDA devices"
+else
+  has_cuda kernels && failed "nuna_add_kernels compiled for CUDA devices, which this Nuna does not have"
+fi
+with_kernels kernels_of_host -DNUNA_CUDA=OFF && has_cuda kernels_of_host && failed "NUNA_CUDA=OFF does not switch CUDA off"
+if stranger cmake -S kernels -B "$home/no_file" -DCMAKE_PREFIX_PATH="$prefix" -DKERNELS=nowhere.cpp > "$work/log" 2>&1; then
+  failed "nuna_add_kernels takes a file that does not exist"
+elif ! tr -s ' \n' ' ' < "$work/log" | grep -q "nuna_add_kernels(stranger): there is no file .*/nowhere.cpp"; then
+  failed "nuna_add_kernels does not name the file that does not exist:"
+  cat "$work/log"
+fi
+
 # The guide's first program says what the guide says that it says.
 guide="$prefix/share/doc/nuna/docs/first-program.md"
 mkdir -p "$project/guide"
@@ -117,8 +154,7 @@ if quietly "configured the guide's program" stranger cmake -S guide -B "$home/gu
 fi
 
 # What is not there is said. Without a language a configuration is quick, but CMake does not know lib/<architecture> then:
-# hence the package's own folder.
-package=$(dirname "$(find "$prefix" -name NunaConfig.cmake)")
+# hence the package itself is named.
 refusal() { # <what is asked> <what must be told>
   mkdir -p "$project/refused"
   printf 'cmake_minimum_required(VERSION 3.16)\nproject(Refused LANGUAGES NONE)\nfind_package(Nuna %s)\n' "$1" > "$project/refused/CMakeLists.txt"
@@ -177,7 +213,7 @@ if quietly "configured the examples" stranger cmake -S "$prefix/share/nuna/examp
     quietly "ran $name" stranger "$examples/$name" --devices 2
     count=$((count + 1))
   done
-  [ $count -ge 3 ] || failed "only $count examples are installed"
+  [ $count -ge 5 ] || failed "only $count examples are installed"
   if [ -e "$build/mpiexec.txt" ]; then
     mpiexec=$(cat "$build/mpiexec.txt")
     told=$(stranger timeout -k 5 60 "$mpiexec" -n 2 "$examples/03_two_ranks" 2>&1)

@@ -116,6 +116,9 @@ class Block {
   /// The first thread's index in the launch along `axis`.
   NUNA_KERNEL Index origin(int axis) const { return origin_[axis]; }
 
+  /// Whether all its threads belong to the launch's domain.
+  NUNA_KERNEL bool whole() const { return whole_; }
+
   /// Runs f(member) for every thread of the block, and waits for all.
   template <class F>
   NUNA_KERNEL void threads(F&& f) const {
@@ -182,7 +185,7 @@ class Block {
 
   Index origin_[kDims] = {};
   Interval domain_[kDims];
-  bool whole_ = true;  // all threads are inside
+  bool whole_ = true;
 };
 
 namespace detail {
