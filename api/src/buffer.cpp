@@ -1,6 +1,9 @@
 #include "nuna/buffer.hpp"
 
+#include <algorithm>
+#include <exception>
 #include <limits>
+#include <optional>
 
 #include "base/check.hpp"
 #include "base/log.hpp"
@@ -43,6 +46,59 @@ adsm::Mode mode_of(Access access) {
   throw Error(ErrorCode::invalid_argument, "a host view reads, writes, or both");
 }
 
+// The place of memory that the program has.
+base::PlaceId place_of(ContextState& context, void* memory, Index element_bytes, CallSite site) {
+  const auto refuse = [&](ErrorCode code, const std::string& why) {
+    throw Error(code, "Buffer::adopt at " + to_string(site) + ": " + why);
+  };
+  if (memory == nullptr) refuse(ErrorCode::invalid_argument, "the memory is a null pointer");
+  // The largest power of two that divides the size is what alignment an element can have.
+  const auto alignment = static_cast<std::uintptr_t>(std::min<Index>(element_bytes & -element_bytes, 16));
+  if (reinterpret_cast<std::uintptr_t>(memory) % alignment != 0)
+    refuse(ErrorCode::invalid_argument, "the memory is not aligned as its elements are");
+  if (address::Window::of_process().find(memory))
+    refuse(ErrorCode::not_nuna_pointer, "the memory is Nuna's: adopt what the program has got elsewhere");
+  const execute::Places& places = context.program().places();
+  for (int p = places.count() - 1; p >= 0; --p) {
+    if (p != base::kHostPlace.value && places.at({p}).holds(memory)) return {p};
+  }
+  if (!context.runtime().is_host_memory(memory))
+    refuse(ErrorCode::invalid_argument, "the memory is on a GPU that no device of this Context is on");
+  return base::kHostPlace;
+}
+
+// A launch that needs the whole buffer on every device, and does nothing.
+void bring_to_devices(ContextState& context, execute::Buffer& buffer, const std::string& site) {
+  const int parts = context.program().config().team.parts();
+  execute::Launch launch;
+  launch.name = "give back";
+  launch.site = site;
+  launch.arguments.shape.domain = Domain{Index{parts}};
+  launch.code.form = Form::parts;
+  launch.code.part = [](const void*, const Box&, const InstanceView*, const PartPlace&) {};
+  launch.arguments.add(buffer, whole(), true, false, false);
+  launch_internal(context, launch).wait();
+}
+
+void give_back_adopted(ContextState& context, execute::Buffer& buffer, CallSite site) {
+  const auto& memory = buffer.instances->adopted();
+  if (!memory) return;
+  if (memory->place != base::kHostPlace) {
+    bring_to_devices(context, buffer, to_string(site));
+    context.program().fence(buffer);
+    return;
+  }
+  const auto view = context.views().open(buffer, Box(buffer.shape().extents), adsm::Mode::read, to_string(site));
+  context.views().close(*view, to_string(site));
+}
+
+void end_buffer(ContextState& context, execute::Buffer& buffer, const std::string& site) {
+  const std::optional<execute::Adopted> memory = buffer.instances->adopted();
+  context.views().forget(buffer);
+  context.program().destroy(buffer, site);
+  if (memory && memory->place == base::kHostPlace) context.runtime().leave_host_memory(memory->first);
+}
+
 // Gives the buffer back; from a destructor, so it must not throw.
 void release_quietly(const std::shared_ptr<BufferState>& state) noexcept {
   if (state == nullptr || state->released()) return;
@@ -54,8 +110,15 @@ void release_quietly(const std::shared_ptr<BufferState>& state) noexcept {
   try {
     const Inside inside(context, "releasing a buffer", {});
     execute::Buffer& buffer = state->buffer(inside);
-    context.views().forget(buffer);
-    context.program().destroy(buffer, "its destructor");
+    if (buffer.instances->adopted() && std::uncaught_exceptions() == 0) {
+      try {
+        give_back_adopted(context, buffer, {});
+      } catch (const std::exception& e) {
+        base::log(base::LogLevel::error, "buffer", context.runtime().rank(),
+                  "adopted memory does not hold the newest contents: " + std::string(e.what()));
+      }
+    }
+    end_buffer(context, buffer, "its destructor");
     state->forget();
   } catch (const std::exception& e) {
     base::log(base::LogLevel::error, "buffer", context.runtime().rank(), e.what());
@@ -72,6 +135,24 @@ BufferHandle::BufferHandle(const Context& context, const Extents& extents, int d
   state_ = std::make_shared<BufferState>(owner, owner->program().create(shape, to_string(site)));
   state_->extents = extents;
   state_->site = to_string(site);
+}
+
+BufferHandle::BufferHandle(const Context& context, void* memory, const Extents& extents, int dims,
+                           Index element_bytes, CallSite site) {
+  const std::shared_ptr<ContextState>& owner = context.state_ref();
+  const base::Shape shape = checked_shape(extents, dims, element_bytes, site);
+  const Inside inside(*owner, "adopting memory", site);
+  const execute::Adopted adopted{place_of(*owner, memory, element_bytes, site), static_cast<std::byte*>(memory)};
+  if (adopted.place == base::kHostPlace) owner->runtime().adopt_host_memory(adopted.first, shape.bytes());
+  state_ = std::make_shared<BufferState>(owner, owner->program().adopt(shape, adopted, to_string(site)));
+  state_->extents = extents;
+  state_->site = to_string(site);
+}
+
+void BufferHandle::give_back(CallSite site) const {
+  ContextState& context = state()->context();
+  const Inside inside(context, "give_back", site);
+  give_back_adopted(context, state()->buffer(inside), site);
 }
 
 BufferHandle& BufferHandle::operator=(BufferHandle&& other) noexcept {
@@ -144,7 +225,7 @@ void* BufferHandle::address() const {
                 "a buffer of " + to_string(extents()) +
                     " is larger than an address slot and has no single address: use boxes");
   }
-  return state()->context().runtime().slots().base(base::kHostPlace) + buffer.instances->offset();
+  return buffer.instances->view(base::kHostPlace).origin;
 }
 
 std::vector<Box> BufferHandle::local_boxes() const {
@@ -171,8 +252,8 @@ void BufferHandle::release(CallSite site) {
   ContextState& context = state()->context();
   const Inside inside(context, "releasing a buffer", site);
   execute::Buffer& buffer = state()->buffer(inside);
-  context.views().forget(buffer);
-  context.program().destroy(buffer, to_string(site));
+  give_back_adopted(context, buffer, site);
+  end_buffer(context, buffer, to_string(site));
   state()->forget();
 }
 

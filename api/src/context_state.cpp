@@ -121,10 +121,27 @@ Event launch_internal(ContextState& context, const execute::Launch& launch) {
   return Event(std::make_shared<Completion>(context.program().launch(launch), context.runtime_ref()));
 }
 
+namespace {
+
+void check_inside(const execute::Buffer& buffer, Index offset, Index bytes, const std::string& what) {
+  if (bytes > buffer.shape().bytes() - offset) {
+    throw Error(ErrorCode::out_of_bounds, what + ": " + std::to_string(bytes) + " bytes from offset " +
+                                              std::to_string(offset) + " leave the buffer of " +
+                                              std::to_string(buffer.shape().bytes()) + " bytes");
+  }
+}
+
+}  // namespace
+
 Resolved resolve(ContextState& context, const void* pointer, Index bytes, const std::string& what) {
   if (pointer == nullptr) throw Error(ErrorCode::invalid_argument, what + " is a null pointer");
   const auto found = address::Window::of_process().find(pointer);
   if (!found) {
+    if (execute::Buffer* adopted = context.program().find_adopted(pointer)) {
+      const Index offset = static_cast<const std::byte*>(pointer) - adopted->instances->adopted()->first;
+      check_inside(*adopted, offset, bytes, what);
+      return {adopted, offset};
+    }
     if (bytes < 2 || !address::Window::of_process().find(static_cast<const char*>(pointer) + bytes - 1))
       return {};
     throw Error(ErrorCode::not_nuna_pointer,
@@ -141,11 +158,7 @@ Resolved resolve(ContextState& context, const void* pointer, Index bytes, const 
                 what + " lies in Nuna's address range but in no buffer: was the buffer released?");
   }
   const Index offset = found->offset - buffer->instances->offset();
-  if (bytes > buffer->shape().bytes() - offset) {
-    throw Error(ErrorCode::out_of_bounds, what + ": " + std::to_string(bytes) + " bytes from offset " +
-                                              std::to_string(offset) + " leave the buffer of " +
-                                              std::to_string(buffer->shape().bytes()) + " bytes");
-  }
+  check_inside(*buffer, offset, bytes, what);
   return {buffer, offset};
 }
 

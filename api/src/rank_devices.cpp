@@ -89,6 +89,7 @@ RankCards::~RankCards() = default;
 void RankCards::manage(std::byte* first, Index bytes) const { pins_->manage(first, bytes); }
 void RankCards::unmanage(std::byte* first) const { pins_->unmanage(first); }
 void RankCards::forget(std::byte* first, Index bytes) const { pins_->forget(first, bytes); }
+bool RankCards::is_on_card(const void* memory) const { return device::is_card_memory(memory); }
 
 #else
 
@@ -105,6 +106,7 @@ RankCards::~RankCards() = default;
 void RankCards::manage(std::byte*, Index) const {}
 void RankCards::unmanage(std::byte*) const {}
 void RankCards::forget(std::byte*, Index) const {}
+bool RankCards::is_on_card(const void*) const { return false; }
 
 #endif
 

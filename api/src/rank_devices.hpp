@@ -52,6 +52,8 @@ class RankCards {
   void manage(std::byte* first, Index bytes) const;
   void unmanage(std::byte* first) const;
   void forget(std::byte* first, Index bytes) const;
+  /// Whether memory is a GPU's, of this rank or not.
+  bool is_on_card(const void* memory) const;
 
  private:
   std::shared_ptr<device::cuda::HostPins> pins_;

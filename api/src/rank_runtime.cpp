@@ -434,6 +434,24 @@ Index RankRuntime::agree() {
   return smallest;
 }
 
+bool RankRuntime::is_host_memory(const void* memory) const {
+  return cards_ == nullptr || !cards_->is_on_card(memory);
+}
+
+// Whole pages, which are what is pinned.
+void RankRuntime::adopt_host_memory(std::byte* first, Index bytes) {
+  if (cards_ == nullptr) return;
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t into = reinterpret_cast<std::uintptr_t>(first) % page;
+  const auto whole = static_cast<Index>((into + static_cast<std::uintptr_t>(bytes) + page - 1) / page * page);
+  cards_->manage(first - into, whole);
+}
+
+void RankRuntime::leave_host_memory(std::byte* first) {
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  if (cards_ != nullptr) cards_->unmanage(first - reinterpret_cast<std::uintptr_t>(first) % page);
+}
+
 void RankRuntime::leave() {
   cluster::Status status = communicator_->status_of(rank());
   status.left = true;

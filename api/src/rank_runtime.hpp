@@ -86,6 +86,11 @@ class RankRuntime {
   transfer::Mover& mover() { return *mover_; }
   const execute::Places& places() const { return places_; }
   address::Arena& arena() { return arena_; }
+  /// Whether the CPU can use memory that the program has got elsewhere.
+  bool is_host_memory(const void* memory) const;
+  /// Such memory takes part in copies from now on, until it is left.
+  void adopt_host_memory(std::byte* first, Index bytes);
+  void leave_host_memory(std::byte* first);
   std::chrono::nanoseconds age() const { return std::chrono::steady_clock::now() - start_; }
 
  private:

@@ -63,6 +63,8 @@ class Device {
   /// Start of the device's address range; an instance at offset o of its arena lies at base() + o in every
   /// place of the rank (D1). Readable and writable only where committed.
   virtual std::byte* base() const = 0;
+  /// Whether memory that the program got by itself is of this device: the CPU's, or this GPU's.
+  virtual bool holds(const void* memory) const = 0;
   /// Makes [begin, end) of the range usable; its contents are unspecified. Idempotent.
   virtual void commit(Interval bytes) = 0;
   /// Gives the memory behind [begin, end) back. The caller has waited for its users.

@@ -37,13 +37,24 @@ void add(Tickets& after, Ticket ticket, bool order_only) {
 
 }  // namespace
 
-Instances::Instances(const base::Shape& shape, address::Arena& arena, const Places& places, Index dense_limit)
-    : shape_(shape), arena_(arena), devices_(places), places_(static_cast<std::size_t>(places.count())) {
-  if (shape.bytes() > dense_limit) return;
-  dense_offset_ = arena_.allocate(shape.bytes());
-  for (Place& p : places_) {
-    set_strides(p, shape_.whole(), shape_.element_bytes, *dense_offset_);
+Instances::Instances(const base::Shape& shape, address::Arena& arena, const Places& places, Index dense_limit,
+                     std::optional<Adopted> adopted)
+    : shape_(shape),
+      arena_(arena),
+      devices_(places),
+      adopted_(adopted),
+      places_(static_cast<std::size_t>(places.count())) {
+  if (shape.bytes() <= dense_limit) {
+    dense_offset_ = arena_.allocate(shape.bytes());
+    for (Place& p : places_) set_strides(p, shape_.whole(), shape_.element_bytes, *dense_offset_);
   }
+  if (!adopted_) return;
+  // Its distance from the place's base, wherever that is: addresses are sums.
+  const auto base = reinterpret_cast<std::uintptr_t>(devices_.at(adopted_->place).base());
+  const auto first = reinterpret_cast<std::uintptr_t>(adopted_->first);
+  Place& own = at(adopted_->place);
+  set_strides(own, shape_.whole(), shape_.element_bytes, static_cast<Index>(first - base));
+  own.ensured = {shape_.whole()};
 }
 
 Instances::~Instances() {
@@ -154,6 +165,7 @@ void Instances::release(PlaceId id) {
   Place& place = at(id);
   for (const Record& r : place.records) r.ticket.wait();
   place.records.clear();
+  if (is_adopted(id)) return;
   if (!dense()) {
     give_back(id, place);
     place = Place{};
@@ -174,7 +186,9 @@ device::Region Instances::region(PlaceId id, const ByteBox& box) const { return 
 
 device::Region Instances::region_in(PlaceId id, const Place& place, const ByteBox& box) const {
   device::Region r;
-  r.first = devices_.at(id).base() + offset_of(place, box);
+  const auto base = reinterpret_cast<std::uintptr_t>(devices_.at(id).base());
+  const auto first = base + static_cast<std::uintptr_t>(offset_of(place, box));
+  r.first = reinterpret_cast<std::byte*>(first);  // NOLINT(performance-no-int-to-ptr)
   const bool whole_elements = box[base::kByteAxis].size() == shape_.element_bytes;
   r.counts = {box[0].size(), box[1].size(), whole_elements ? 1 : box[2].size()};
   r.stride_bytes = place.stride_bytes;

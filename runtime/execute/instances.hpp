@@ -23,11 +23,18 @@ namespace nuna::execute {
 
 using Tickets = absl::InlinedVector<base::Ticket, 6>;
 
+/// Memory of the program's own, dense, that is to be the instance in one place. The program keeps it alive.
+struct Adopted {
+  base::PlaceId place;
+  std::byte* first = nullptr;
+};
+
 class Instances {
  public:
   /// Reserves the address range: dense when the buffer has at most `dense_limit` bytes. Throws Error
   /// (out_of_memory) when the arena is exhausted.
-  Instances(const base::Shape& shape, address::Arena& arena, const Places& places, Index dense_limit);
+  Instances(const base::Shape& shape, address::Arena& arena, const Places& places, Index dense_limit,
+            std::optional<Adopted> adopted = std::nullopt);
   /// The caller has waited for the users.
   ~Instances();
   Instances(const Instances&) = delete;
@@ -41,13 +48,14 @@ class Instances {
   /// Commits the memory of `box` in `place`; returns the part of it that is new. Throws Error (out_of_memory; unsupported
   /// when a buffer that is not dense would have to move while it is pinned); the contents are as before then.
   base::BoxList ensure(base::PlaceId place, const base::ByteBox& box);
-  /// Gives all memory in `place` back, after waiting for its users.
+  const std::optional<Adopted>& adopted() const { return adopted_; }
+  /// Gives all memory in `place` back, after waiting for its users; adopted memory stays the instance.
   void release(base::PlaceId place);
   /// Bytes that ensure() made usable in `place`.
   Index committed_bytes(base::PlaceId place) const;
   /// Whether release() would give memory back: also after an ensure() that failed half way.
   bool holds_memory(base::PlaceId place) const {
-    return !at(place).ensured.empty() || at(place).half_committed;
+    return !is_adopted(place) && (!at(place).ensured.empty() || at(place).half_committed);
   }
 
   /// While pinned, the instance in `place` stays at its addresses. Counted.
@@ -84,6 +92,7 @@ class Instances {
     std::vector<Record> records;
   };
 
+  bool is_adopted(base::PlaceId p) const { return adopted_ && adopted_->place == p; }
   Place& at(base::PlaceId p) { return places_[static_cast<std::size_t>(p.value)]; }
   const Place& at(base::PlaceId p) const { return places_[static_cast<std::size_t>(p.value)]; }
   static void set_strides(Place& place, const base::ByteBox& box, Index element_bytes, Index chunk_offset);
@@ -98,6 +107,7 @@ class Instances {
   base::Shape shape_;
   address::Arena& arena_;
   const Places& devices_;
+  std::optional<Adopted> adopted_;
   std::optional<Index> dense_offset_;
   std::vector<Place> places_;
 };

@@ -66,15 +66,39 @@ Program::~Program() {
 }
 
 Buffer& Program::create(const base::Shape& shape, std::string_view site) {
+  return add(shape, std::nullopt, "create a buffer", site);
+}
+
+Buffer& Program::adopt(const base::Shape& shape, const Adopted& memory, std::string_view site) {
+  Buffer& buffer = add(shape, memory, "adopt memory", site);
+  residency::ResidencyState state;
+  state.set(shape.whole(), residency::PlaceSet::only(memory.place));
+  buffer.residency = lowering_.intern(std::move(state));
+  buffer.directory = planner_.intern(
+      buffer.directory->after_host_write(shape.whole(), all_ranks(), planner_.flattened()));
+  return buffer;
+}
+
+Buffer* Program::find_adopted(const void* address) {
+  const auto at = static_cast<const std::byte*>(address);
+  for (Buffer& b : buffers_) {
+    const auto& memory = b.instances->adopted();
+    if (memory && memory->first <= at && at < memory->first + b.shape().bytes()) return &b;
+  }
+  return nullptr;
+}
+
+Buffer& Program::add(const base::Shape& shape, std::optional<Adopted> memory, std::string_view verb,
+                     std::string_view site) {
   Buffer buffer;
-  buffer.instances = std::make_unique<Instances>(shape, arena_, places_, config_.dense_limit);
+  buffer.instances = std::make_unique<Instances>(shape, arena_, places_, config_.dense_limit, memory);
   buffer.directory = planner_.fresh(shape);
   buffer.residency = lowering_.intern({});
   buffer.number = next_buffer_++;
   buffer.site = site;
   std::uint64_t asked = mixed(buffer.number, static_cast<std::uint64_t>(shape.element_bytes));
   for (const Index size : shape.extents.size) asked = mixed(asked, static_cast<std::uint64_t>(size));
-  count_call("create a buffer", site, asked);
+  count_call(verb, site, asked);
   buffers_.push_back(std::move(buffer));
   return buffers_.back();
 }

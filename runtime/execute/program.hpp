@@ -81,6 +81,10 @@ class Program {
   const Places& places() const { return places_; }
 
   Buffer& create(const base::Shape& shape, std::string_view site);
+  /// A buffer whose contents are in memory of the program's own, on every rank alike.
+  Buffer& adopt(const base::Shape& shape, const Adopted& memory, std::string_view site);
+  /// The buffer whose adopted memory holds `address`; null if none.
+  Buffer* find_adopted(const void* address);
   /// Waits for the buffer's users and gives its memory back.
   void destroy(Buffer& buffer, std::string_view site);
   const std::list<Buffer>& buffers() const { return buffers_; }
@@ -112,6 +116,8 @@ class Program {
   cluster::Envelope count_call(std::string_view call, std::string_view site, std::uint64_t arguments);
 
  private:
+  Buffer& add(const base::Shape& shape, std::optional<Adopted> memory, std::string_view verb,
+              std::string_view site);
   const plan::Planned& plan(const Arguments& arguments, const Call& call, std::string_view verb,
                             std::string_view site);
   const residency::Lowered& lower(const Arguments& arguments, const Call& call, const plan::Planned& planned);

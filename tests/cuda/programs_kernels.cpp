@@ -103,6 +103,10 @@ struct RowSums {
   }
 };
 
+struct Scale {
+  NUNA_KERNEL void operator()(Thread t, View<float, 1> v, float factor) const { v(t.global(0)) *= factor; }
+};
+
 struct Wild {
   NUNA_KERNEL void operator()(Thread, View<float, 1> out) const { out(Index{1} << 50) = 1; }
 };
@@ -201,6 +205,55 @@ std::vector<std::int32_t> fills_and_copies(Context& context) {
   add(bytes);
   for (const Wide& w : contents(wide)) all.insert(all.end(), w.number, w.number + 5);
   return all;
+}
+
+#if defined(__CUDACC__)
+__global__ void count_on_device(float* out, int count) {
+  for (int i = 0; i < count; ++i) out[i] = static_cast<float>(i);
+}
+
+// Work of a stream of the program's own comes first: the part's stream waits for it.
+struct Follow {
+  cudaEvent_t done;
+  void operator()(const Part& part, View<float, 1>) const {
+    if (part.on_cuda()) cudaStreamWaitEvent(part.stream<cudaStream_t>(), done, 0);
+  }
+};
+
+std::vector<float> adopted_on_device(Context& context, int count) {
+  float* memory = nullptr;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t counted = nullptr;
+  cudaMalloc(reinterpret_cast<void**>(&memory), sizeof(float) * static_cast<std::size_t>(count));
+  cudaStreamCreate(&stream);
+  cudaEventCreate(&counted);
+  count_on_device<<<1, 1, 0, stream>>>(memory, count);
+  cudaEventRecord(counted, stream);
+  std::vector<float> result(static_cast<std::size_t>(count));
+  {
+    auto buffer = Buffer<float, 1>::adopt(context, memory, {count});
+    context.launch("follow", {Index{context.devices()} * context.ranks()}, block(1), Follow{counted},
+                   read_write(buffer, whole()));
+    context.launch("scale", {count}, block(8), Scale{}, read_write(buffer), 3.0f);
+    buffer.give_back();
+    cudaMemcpy(result.data(), memory, sizeof(float) * result.size(), cudaMemcpyDeviceToHost);
+  }
+  cudaEventDestroy(counted);
+  cudaStreamDestroy(stream);
+  cudaFree(memory);
+  return result;
+}
+#endif
+
+std::vector<float> adopted(Context& context) {
+  constexpr int kCount = 200;
+  std::vector<float> memory(kCount);
+  for (int i = 0; i < kCount; ++i) memory[static_cast<std::size_t>(i)] = static_cast<float>(i);
+  {
+    auto buffer = Buffer<float, 1>::adopt(context, memory.data(), {kCount});
+    context.launch("scale", {kCount}, block(8), Scale{}, read_write(buffer), 3.0f);
+  }
+  return memory;
 }
 
 void fault(Context& context) {

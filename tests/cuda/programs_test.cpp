@@ -81,6 +81,10 @@ TEST_P(CudaPrograms, FillsCopiesAndViewsGiveTheSameBytes) {
   expect_same<std::vector<std::int32_t>>([](Context& c) { return fills_and_copies(c); });
 }
 
+TEST_P(CudaPrograms, AdoptedHostMemoryHasTheSameBits) {
+  expect_same<std::vector<float>>([](Context& c) { return adopted(c); });
+}
+
 TEST_P(CudaPrograms, AKernelWithoutCodeForTheDeviceIsRefusedByName) {
   try {
     run_on<int>(DeviceKind::cuda, GetParam(), [](Context& c) {

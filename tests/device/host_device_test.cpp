@@ -171,13 +171,6 @@ TEST_F(HostDeviceTest, OverlappingCopiesAreABrokenInvariantButIdenticalOnesAreNo
   EXPECT_THROW(d->copy(to, from, {}), base::BrokenInvariant);
 }
 
-TEST_F(HostDeviceTest, FillsOnlyItsOwnMemory) {
-  const auto d = device(1);
-  const base::ThrowOnPanic throwing;
-  std::byte elsewhere{};
-  EXPECT_THROW(d->fill({&elsewhere, {1, 1, 1}, {}, 1}, std::byte{1}, {}), base::BrokenInvariant);
-}
-
 TEST_F(HostDeviceTest, ARefusedSubmissionLeavesTheQueueAsItWas) {
   const auto d = device(1);
   const base::ThrowOnPanic throwing;

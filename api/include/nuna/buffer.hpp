@@ -30,6 +30,9 @@ struct CallSite {
 class NUNA_API BufferHandle {
  public:
   BufferHandle(const Context& context, const Extents& extents, int dims, Index element_bytes, CallSite site);
+  /// Of memory that the program has.
+  BufferHandle(const Context& context, void* memory, const Extents& extents, int dims, Index element_bytes,
+               CallSite site);
   BufferHandle(BufferHandle&&) noexcept = default;
   BufferHandle& operator=(BufferHandle&& other) noexcept;
   ~BufferHandle();
@@ -43,6 +46,7 @@ class NUNA_API BufferHandle {
   void close_all(CallSite site) const;
   void* address() const;
   std::vector<Box> local_boxes() const;
+  void give_back(CallSite site) const;
   void release(CallSite site);
   const std::shared_ptr<BufferState>& state() const;
 
@@ -68,6 +72,22 @@ class Buffer {
   Buffer(const Context& context, const Extents& extents, const char* file = __builtin_FILE(),
          int line = __builtin_LINE())
       : handle_(context, extents, N, static_cast<Index>(sizeof(T)), {file, line}) {}
+
+  /// A buffer of memory that the program has already: `memory` holds the array, dense, and is the buffer's instance from now
+  /// on, so that nothing is copied where the device can use it in place. It is either the CPU's (not of another buffer), or a
+  /// CUDA allocation of a GPU that a device of this Context is on. On several ranks each gives memory of its own with the same
+  /// contents; a replicated call.
+  ///
+  /// While the buffer lives the program leaves the memory alone, except through host views; after give_back() it holds the newest
+  /// contents until the next launch that writes. The end of the buffer gives back, too, unless an exception is on its way; the
+  /// memory must live longer. Errors: invalid_argument for a null pointer, a pointer that is no multiple of T's alignment, or
+  /// a GPU that no device is on; not_nuna_pointer for memory of Nuna's own.
+  static Buffer adopt(const Context& context, T* memory, const Extents& extents, const char* file = __builtin_FILE(),
+                      int line = __builtin_LINE()) {
+    return Buffer(detail::BufferHandle(context, memory, extents, N, static_cast<Index>(sizeof(T)), {file, line}));
+  }
+  /// Brings the newest contents into adopted memory, on every rank, and waits. Does nothing for other buffers.
+  void give_back(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { handle_.give_back({file, line}); }
 
   const Extents& extents() const { return handle_.extents(); }
   Index size() const { return extents().count(); }
@@ -124,6 +144,7 @@ class Buffer {
   const detail::BufferHandle& handle() const { return handle_; }
 
  private:
+  explicit Buffer(detail::BufferHandle handle) : handle_(std::move(handle)) {}
   detail::BufferHandle handle_;
 };
 

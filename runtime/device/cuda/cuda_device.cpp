@@ -111,6 +111,16 @@ class CudaDevice final : public Device {
   const Properties& properties() const override { return properties_; }
   Index range_bytes() const override { return memory_->range_bytes(); }
   std::byte* base() const override { return memory_->base(); }
+  bool holds(const void* memory) const override {
+    const auto at = reinterpret_cast<CUdeviceptr>(memory);
+    unsigned type = 0;
+    int ordinal = -1;
+    const Driver& driver = card_.driver();
+    return driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) == CUDA_SUCCESS &&
+           type == CU_MEMORYTYPE_DEVICE &&
+           driver.cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at) == CUDA_SUCCESS &&
+           ordinal == card_.ordinal();
+  }
   void commit(Interval bytes) override { memory_->commit(bytes); }
   void release(Interval bytes) override { memory_->release(bytes); }
 
@@ -252,6 +262,15 @@ const CardsFound& find_cards() {
 }
 
 std::int64_t free_card_bytes(int card) { return static_cast<std::int64_t>(cuda::card_at(card).free_bytes()); }
+
+bool is_card_memory(const void* memory) {
+  const cuda::Driver* driver = cuda::Driver::of_process().driver;
+  unsigned type = 0;
+  return driver != nullptr &&
+         driver->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                       reinterpret_cast<CUdeviceptr>(memory)) == CUDA_SUCCESS &&
+         type == CU_MEMORYTYPE_DEVICE;
+}
 
 std::shared_ptr<cuda::HostPins> make_host_pins(int card) {
   return std::make_shared<cuda::HostPins>(cuda::card_at(card));

@@ -48,6 +48,9 @@ const CardsFound& find_cards();
 /// Bytes that a card has free now. Error (device_failed) when it cannot be used.
 std::int64_t free_card_bytes(int card);
 
+/// Whether an address is memory of some GPU.
+bool is_card_memory(const void* memory);
+
 /// What registers host memory for the cards' copies (cuda/host_pins.hpp), for the devices of one rank.
 std::shared_ptr<cuda::HostPins> make_host_pins(int card);
 
