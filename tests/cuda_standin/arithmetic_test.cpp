@@ -33,6 +33,9 @@ T random_bits(std::mt19937_64& random) {
   if constexpr (std::is_floating_point_v<T>)
     if ((random() & 1) != 0)
       value = static_cast<T>(static_cast<double>(static_cast<std::int64_t>(bits)) * 1e-16);
+  // fmin and fmax of a signalling NaN are not the same everywhere.
+  if constexpr (std::is_floating_point_v<T>)
+    if (std::isnan(value)) value = std::numeric_limits<T>::quiet_NaN();
   return value;
 }
 
