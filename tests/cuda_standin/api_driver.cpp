@@ -1,5 +1,7 @@
 // The driver as a whole: start, version, names of errors.
 
+#include <cstdio>
+
 #include "names.hpp"
 #include "standin.hpp"
 #include "state.hpp"
@@ -35,4 +37,23 @@ extern "C" __attribute__((visibility("default"))) unsigned long long nuna_standi
   std::lock_guard lock(state().mutex);
   const auto found = state().counts.find(std::string_view(name));
   return found == state().counts.end() ? 0 : found->second;
+}
+
+extern "C" __attribute__((visibility("default"))) int nuna_standin_begin(const char* text) {
+  std::string complaint;
+  auto settings = standin::parse_settings(text, complaint);
+  if (!settings) {
+    std::fprintf(stderr, "cuda_standin: %s\n", complaint.c_str());
+    return 0;
+  }
+  std::lock_guard lock(state().mutex);
+  settings->devices = state().settings.devices;
+  settings->memory_bytes = state().settings.memory_bytes;
+  state().settings = std::move(*settings);
+  state().counts.clear();
+  for (const auto& card : state().cards) {
+    card->context->error = CUDA_SUCCESS;
+    card->context->launches = 0;
+  }
+  return 1;
 }

@@ -37,6 +37,8 @@ std::string_view base_name(std::string_view name) {
 // How much longer the task takes that this call puts into a stream.
 thread_local std::chrono::microseconds slow_task{};
 
+thread_local bool in_host_function = false;
+
 bool works_in_stream(std::string_view name) {
   for (const std::string_view each : {"cuMemcpy", "cuMemset", "cuLaunch", "cuEventRecord",
                                       "cuStreamWaitEvent", "cuStreamWriteValue", "cuStreamWaitValue"})
@@ -78,6 +80,7 @@ void State::count(std::string_view name) {
 
 CUresult enter(const char* function, Need need) {
   if (const CUresult fault = injected_fault(base_name(function)); fault != CUDA_SUCCESS) return fault;
+  if (in_host_function) return CUDA_ERROR_NOT_PERMITTED;
   if (need == Need::kNothing) return CUDA_SUCCESS;
   if (!state().initialised) return CUDA_ERROR_NOT_INITIALIZED;
   if (need == Need::kDriver) return CUDA_SUCCESS;
@@ -86,6 +89,9 @@ CUresult enter(const char* function, Need need) {
   if (context->lost() != CUDA_SUCCESS) return context->lost();
   return context->retained > 0 ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
+
+HostFunctionScope::HostFunctionScope() { in_host_function = true; }
+HostFunctionScope::~HostFunctionScope() { in_host_function = false; }
 
 std::vector<Context*>& context_stack() {
   thread_local std::vector<Context*> stack;

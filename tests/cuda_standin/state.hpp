@@ -70,7 +70,7 @@ struct Handle {
 
 struct State {
   Settings settings;
-  bool initialised = false;
+  std::atomic<bool> initialised = false;
   std::mutex mutex;  // guards what follows
   std::vector<std::unique_ptr<Card>> cards;
   std::map<CUstream, std::shared_ptr<Stream>> streams;
@@ -98,6 +98,15 @@ CUresult enter(const char* function, Need need);
 /// The calling thread's contexts.
 std::vector<Context*>& context_stack();
 Context* current_context();
+
+/// While a thread runs a host function of a stream, it may not call the driver.
+class HostFunctionScope {
+ public:
+  HostFunctionScope();
+  ~HostFunctionScope();
+  HostFunctionScope(const HostFunctionScope&) = delete;
+  HostFunctionScope& operator=(const HostFunctionScope&) = delete;
+};
 
 /// Null unless the handle is alive.
 Context* context_of(CUcontext handle);

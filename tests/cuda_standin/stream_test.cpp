@@ -162,6 +162,14 @@ TEST_F(StreamTest, WaitsForAWord) {
   EXPECT_EQ(1u, array.value(1));
 }
 
+TEST_F(StreamTest, HostFunctionsMayNotCallTheDriver) {
+  CUresult result = CUDA_SUCCESS;
+  ASSERT_OK(cuLaunchHostFunc(
+      two, [](void* to) { *static_cast<CUresult*>(to) = cuCtxSynchronize(); }, &result));
+  ASSERT_OK(cuStreamSynchronize(two));
+  EXPECT_EQ(CUDA_ERROR_NOT_PERMITTED, result);
+}
+
 TEST_F(StreamTest, RefusesHandlesThatAreGone) {
   CUstream gone = nullptr;
   ASSERT_OK(cuStreamCreateWithPriority(&gone, CU_STREAM_NON_BLOCKING, -1));
