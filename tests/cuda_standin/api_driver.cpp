@@ -1,7 +1,5 @@
 // The driver as a whole: start, version, names of errors.
 
-#include <cstdio>
-
 #include "names.hpp"
 #include "standin.hpp"
 #include "state.hpp"
@@ -40,12 +38,8 @@ extern "C" __attribute__((visibility("default"))) unsigned long long nuna_standi
 }
 
 extern "C" __attribute__((visibility("default"))) int nuna_standin_begin(const char* text) {
-  std::string complaint;
-  auto settings = standin::parse_settings(text, complaint);
-  if (!settings) {
-    std::fprintf(stderr, "cuda_standin: %s\n", complaint.c_str());
-    return 0;
-  }
+  auto settings = standin::checked_settings(text);
+  if (!settings) return 0;
   std::lock_guard lock(state().mutex);
   settings->devices = state().settings.devices;
   settings->memory_bytes = state().settings.memory_bytes;

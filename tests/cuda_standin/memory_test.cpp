@@ -216,6 +216,17 @@ TEST_F(MemoryTest, TellsWhatAPointerIs) {
   EXPECT_EQ(nullptr, context);
 }
 
+TEST_F(MemoryTest, BeginsAnewWithOtherFaults) {
+  EXPECT_EQ(0, nuna_standin_begin("fail=cuMemAllok@1:CUDA_ERROR_OUT_OF_MEMORY"));
+  ASSERT_EQ(1, nuna_standin_begin("fail=cuMemAlloc@1:CUDA_ERROR_OUT_OF_MEMORY"));
+  CUdeviceptr address = 0;
+  EXPECT_EQ(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&address, 4));
+  ASSERT_OK(cuMemAlloc(&address, 4));
+  ASSERT_OK(cuMemFree(address));
+  EXPECT_EQ(2u, nuna_standin_count("cuMemAlloc"));
+  ASSERT_EQ(1, nuna_standin_begin(""));
+}
+
 TEST_F(MemoryTest, MakesTheFaultsThatAreAskedFor) {
   auto& faults = state().settings.faults;
   const auto calls = nuna_standin_count("cuMemAlloc");

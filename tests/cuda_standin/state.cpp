@@ -11,10 +11,7 @@ namespace {
 
 Settings settings_of_environment() {
   const char* text = std::getenv("NUNA_STANDIN_CUDA");
-  std::string complaint;
-  const auto settings = parse_settings(text == nullptr ? "" : text, complaint);
-  if (settings) return *settings;
-  std::fprintf(stderr, "cuda_standin: NUNA_STANDIN_CUDA: %s\n", complaint.c_str());
+  if (const auto settings = checked_settings(text == nullptr ? "" : text)) return *settings;
   std::_Exit(2);
 }
 
@@ -71,6 +68,20 @@ CUresult injected_fault(std::string_view name) {
 State& state() {
   static State* const the_state = make_state();
   return *the_state;
+}
+
+std::optional<Settings> checked_settings(std::string_view text) {
+  std::string complaint;
+  auto settings = parse_settings(text, complaint);
+  if (settings) {
+    for (const auto& [name, fault] : settings->faults)
+      if (!knows_function(name)) complaint = "no function " + name;
+    for (const auto& [name, slow] : settings->slowness)
+      if (!knows_function(name)) complaint = "no function " + name;
+  }
+  if (complaint.empty()) return settings;
+  std::fprintf(stderr, "cuda_standin: NUNA_STANDIN_CUDA: %s\n", complaint.c_str());
+  return std::nullopt;
 }
 
 void State::count(std::string_view name) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -113,6 +114,11 @@ Context* context_of(CUcontext handle);
 std::shared_ptr<Stream> stream_of(CUstream handle);
 std::shared_ptr<Event> event_of(CUevent handle);
 bool valid_device(CUdevice device);
+
+/// Is it a driver function, by its name without a version?
+bool knows_function(std::string_view name);
+/// Complains on stderr and is empty if the text is wrong or names a function that does not exist.
+std::optional<Settings> checked_settings(std::string_view text);
 
 }  // namespace standin
 
