@@ -36,3 +36,18 @@ extern "C" __attribute__((visibility("default"))) unsigned long long nuna_standi
   const auto found = state().counts.find(std::string_view(name));
   return found == state().counts.end() ? 0 : found->second;
 }
+
+extern "C" __attribute__((visibility("default"))) int nuna_standin_begin(const char* text) {
+  auto settings = standin::checked_settings(text);
+  if (!settings) return 0;
+  std::lock_guard lock(state().mutex);
+  settings->devices = state().settings.devices;
+  settings->memory_bytes = state().settings.memory_bytes;
+  state().settings = std::move(*settings);
+  state().counts.clear();
+  for (const auto& card : state().cards) {
+    card->context->error = CUDA_SUCCESS;
+    card->context->launches = 0;
+  }
+  return 1;
+}

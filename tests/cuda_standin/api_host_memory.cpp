@@ -49,7 +49,8 @@ STANDIN_API cuMemHostRegister_v2(void* pointer, size_t size_bytes, unsigned flag
   if ((flags & CU_MEMHOSTREGISTER_IOMEMORY) != 0) return CUDA_ERROR_NOT_SUPPORTED;
   const auto other = state().memory.first_within(number(pointer), size_bytes);
   if (other != nullptr && other->kind == RangeKind::kHost) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-  if (other != nullptr || !mapped(pointer, size_bytes)) return CUDA_ERROR_INVALID_VALUE;
+  if (other != nullptr || state().memory.reserved(number(pointer), 1) || !mapped(pointer, size_bytes))
+    return CUDA_ERROR_INVALID_VALUE;
   return insert(pointer, size_bytes, flags, false) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
 }
 

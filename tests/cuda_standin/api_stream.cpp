@@ -157,6 +157,7 @@ STANDIN_API cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
   if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
   stream->context().submit(*stream, [function, data] {
+    const standin::HostFunctionScope scope;
     function(data);
     return CUDA_SUCCESS;
   });

@@ -1,6 +1,7 @@
 #pragma once
 // Modules, libraries, and their functions.
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,7 +18,7 @@ struct Function {
   std::weak_ptr<Module> module;
   const ptx::Code* code = nullptr;
   std::weak_ptr<Library> library;
-  int most_dynamic_shared_bytes = 48 << 10;
+  std::atomic<int> most_dynamic_shared_bytes = 48 << 10;
 };
 
 struct Module {

@@ -162,6 +162,12 @@ const Known kKnown[] = {
 
 }  // namespace
 
+bool standin::knows_function(std::string_view name) {
+  for (const Known& each : kKnown)
+    if (name == each.name) return true;
+  return false;
+}
+
 STANDIN_API cuGetProcAddress_v2(const char* name, void** function, int version, cuuint64_t flags,
                                 CUdriverProcAddressQueryResult* status) {
   STANDIN_ENTER(kNothing);

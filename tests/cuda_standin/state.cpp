@@ -11,10 +11,7 @@ namespace {
 
 Settings settings_of_environment() {
   const char* text = std::getenv("NUNA_STANDIN_CUDA");
-  std::string complaint;
-  const auto settings = parse_settings(text == nullptr ? "" : text, complaint);
-  if (settings) return *settings;
-  std::fprintf(stderr, "cuda_standin: NUNA_STANDIN_CUDA: %s\n", complaint.c_str());
+  if (const auto settings = checked_settings(text == nullptr ? "" : text)) return *settings;
   std::_Exit(2);
 }
 
@@ -36,6 +33,8 @@ std::string_view base_name(std::string_view name) {
 
 // How much longer the task takes that this call puts into a stream.
 thread_local std::chrono::microseconds slow_task{};
+
+thread_local bool in_host_function = false;
 
 bool works_in_stream(std::string_view name) {
   for (const std::string_view each : {"cuMemcpy", "cuMemset", "cuLaunch", "cuEventRecord",
@@ -71,6 +70,20 @@ State& state() {
   return *the_state;
 }
 
+std::optional<Settings> checked_settings(std::string_view text) {
+  std::string complaint;
+  auto settings = parse_settings(text, complaint);
+  if (settings) {
+    for (const auto& [name, fault] : settings->faults)
+      if (!knows_function(name)) complaint = "no function " + name;
+    for (const auto& [name, slow] : settings->slowness)
+      if (!knows_function(name)) complaint = "no function " + name;
+  }
+  if (complaint.empty()) return settings;
+  std::fprintf(stderr, "cuda_standin: NUNA_STANDIN_CUDA: %s\n", complaint.c_str());
+  return std::nullopt;
+}
+
 void State::count(std::string_view name) {
   std::lock_guard lock(mutex);
   ++counts.try_emplace(std::string(name), 0).first->second;
@@ -78,6 +91,7 @@ void State::count(std::string_view name) {
 
 CUresult enter(const char* function, Need need) {
   if (const CUresult fault = injected_fault(base_name(function)); fault != CUDA_SUCCESS) return fault;
+  if (in_host_function) return CUDA_ERROR_NOT_PERMITTED;
   if (need == Need::kNothing) return CUDA_SUCCESS;
   if (!state().initialised) return CUDA_ERROR_NOT_INITIALIZED;
   if (need == Need::kDriver) return CUDA_SUCCESS;
@@ -86,6 +100,9 @@ CUresult enter(const char* function, Need need) {
   if (context->lost() != CUDA_SUCCESS) return context->lost();
   return context->retained > 0 ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
+
+HostFunctionScope::HostFunctionScope() { in_host_function = true; }
+HostFunctionScope::~HostFunctionScope() { in_host_function = false; }
 
 std::vector<Context*>& context_stack() {
   thread_local std::vector<Context*> stack;

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -70,7 +71,7 @@ struct Handle {
 
 struct State {
   Settings settings;
-  bool initialised = false;
+  std::atomic<bool> initialised = false;
   std::mutex mutex;  // guards what follows
   std::vector<std::unique_ptr<Card>> cards;
   std::map<CUstream, std::shared_ptr<Stream>> streams;
@@ -99,11 +100,25 @@ CUresult enter(const char* function, Need need);
 std::vector<Context*>& context_stack();
 Context* current_context();
 
+/// While a thread runs a host function of a stream, it may not call the driver.
+class HostFunctionScope {
+ public:
+  HostFunctionScope();
+  ~HostFunctionScope();
+  HostFunctionScope(const HostFunctionScope&) = delete;
+  HostFunctionScope& operator=(const HostFunctionScope&) = delete;
+};
+
 /// Null unless the handle is alive.
 Context* context_of(CUcontext handle);
 std::shared_ptr<Stream> stream_of(CUstream handle);
 std::shared_ptr<Event> event_of(CUevent handle);
 bool valid_device(CUdevice device);
+
+/// Is it a driver function, by its name without a version?
+bool knows_function(std::string_view name);
+/// Complains on stderr and is empty if the text is wrong or names a function that does not exist.
+std::optional<Settings> checked_settings(std::string_view text);
 
 }  // namespace standin
 

@@ -293,8 +293,13 @@ void decode_mad(Decoder& decoder, Opcode& opcode) {
   if (!opcode.take("cc")) return decode_integer_mad(decoder, opcode);
   const std::string which(opcode.take_any({"lo", "hi"}));
   const bool is_signed = opcode.type() == Type::kS32 || opcode.type() == Type::kS64;
-  const std::string type = (is_signed ? "s" : "u") + std::to_string(bits_of(opcode.type()));
-  Opcode with_carry("mad." + which + ".cc." + type, opcode.line());
+  std::string type(is_signed ? "s" : "u");
+  type += std::to_string(bits_of(opcode.type()));
+  std::string text = "mad.";
+  text += which;
+  text += ".cc.";
+  text += type;
+  Opcode with_carry(text, opcode.line());
   decode_carry_mad(decoder, with_carry);
 }
 

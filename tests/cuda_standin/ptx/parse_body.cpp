@@ -55,7 +55,7 @@ bool Parser::declaration(Function& function) {
   do {
     Variable made = variable(shared ? Space::kShared : local ? Space::kLocal : Space::kParam, false);
     const std::string name = made.name;
-    if (scopes_.size() > 1) made.name += "#" + std::to_string(scopes_seen_);
+    if (scopes_.size() > 1) made.name.append(1, '#').append(std::to_string(scopes_seen_));
     scopes_.back().variables[name] = made.name;
     function.variables.push_back(std::move(made));
   } while (accept(","));
