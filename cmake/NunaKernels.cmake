@@ -93,6 +93,10 @@ function(nuna_set_kernels cuda target)
     return()
   endif()
 
+  get_target_property(architectures ${target} CUDA_ARCHITECTURES)
+  if(NOT architectures)  # the target is older than the language
+    set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}")
+  endif()
   set_source_files_properties(${files} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CUDA)
   # No contraction, as on the host: the same bits everywhere. Functions like those of std::array may be called in kernels.
   # PTX stays readable for tools (nvcc 12.4 and newer would compress it).
