@@ -18,8 +18,10 @@ std::vector<double> arithmetic(Context& context, Index count);
 std::vector<std::int64_t> row_sums(Context& context, Index rows, Index columns);
 /// Fills, copies of boxes between buffers of several ranks and element sizes, and host views in between.
 std::vector<std::int32_t> fills_and_copies(Context& context);
-/// Works on memory that the program has: the CPU's, and on GPUs a CUDA allocation that a stream of the program's own fills.
+/// Works on the CPU's memory that the program has.
 std::vector<float> adopted(Context& context);
+/// The same on a CUDA allocation, which a stream of the program's own fills; one rank.
+std::vector<float> adopted_on_card(Context& context);
 /// One thread writes where no memory is; on a GPU, its device is lost.
 void fault(Context& context);
 /// A kernel that only the CPU has code for: it holds what cannot be copied bytewise.

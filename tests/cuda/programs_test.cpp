@@ -85,6 +85,13 @@ TEST_P(CudaPrograms, AdoptedHostMemoryHasTheSameBits) {
   expect_same<std::vector<float>>([](Context& c) { return adopted(c); });
 }
 
+TEST_P(CudaPrograms, AdoptedCardMemoryIsUsedInOrderWithStreamsOfTheProgram) {
+  if (GetParam().ranks > 1) GTEST_SKIP() << "for one rank";
+  const auto on_cuda = run_on<std::vector<float>>(DeviceKind::cuda, GetParam(), adopted_on_card);
+  const auto on_host = run_on<std::vector<float>>(DeviceKind::host, {1, 1}, adopted);
+  EXPECT_TRUE(on_host == on_cuda);
+}
+
 TEST_P(CudaPrograms, AKernelWithoutCodeForTheDeviceIsRefusedByName) {
   try {
     run_on<int>(DeviceKind::cuda, GetParam(), [](Context& c) {

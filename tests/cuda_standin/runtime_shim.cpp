@@ -375,4 +375,26 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return in_context([&] { return DRIVER(cuStreamSynchronize)(stream); });
 }
 
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  return in_context([&] { return DRIVER(cuStreamWaitEvent)(stream, event, flags); });
+}
+
+// Events.
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return in_context([&] { return DRIVER(cuEventCreate)(event, 0u); });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return in_context([&] { return DRIVER(cuEventRecord)(event, stream); });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return in_context([&] { return DRIVER(cuEventSynchronize)(event); });
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return in_context([&] { return DRIVER(cuEventDestroy_v2)(event); });
+}
+
 }  // extern "C"
