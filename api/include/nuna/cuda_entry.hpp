@@ -24,6 +24,9 @@ namespace detail {
 
 inline const bool kCudaKernelsNoted = (note_cuda_kernels(), true);
 
+/// A kernel by thread is started with at most so many in a block, which leaves each up to 255 registers.
+inline constexpr int kMostThreadsOfEntry = 256;
+
 /// The views of a launch; at least one, so that it is not empty.
 template <std::size_t N>
 struct ViewArray {
@@ -37,7 +40,7 @@ __device__ __forceinline__ void call_kernel(const Closure& closure, const Instan
 }
 
 template <class Closure>
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(kMostThreadsOfEntry)
     thread_entry(const Closure closure, const ViewArray<Closure::kViews> views, const Box threads) {
   const int dims = threads.dims;
   const Interval fast = dims == 1 ? threads.axis[0] : dims == 2 ? threads.axis[1] : threads.axis[2];

@@ -15,10 +15,11 @@ struct LaunchShape {
   friend bool operator==(const LaunchShape&, const LaunchShape&) = default;
 };
 
-inline constexpr Index kMostThreadsPerBlock = 1024;
+/// Of kernels by thread; what they are compiled for (nuna/cuda_entry.hpp), so that each thread may use many registers.
+inline constexpr Index kMostThreadsPerBlock = 256;
 
 /// For a kernel by thread, which takes its index from block and thread and strides by the grid where the box is larger.
-/// The launch's own block is taken where it makes a block of 64 to 1,024 threads; else one of 256 is made, as long along x as the
+/// The launch's own block is taken where it has 64 to 256 threads; else one of 256 is made, as long along x as the
 /// box is, up to 64.
 LaunchShape shape_of_threads(const Box& threads, const detail::BlockGrid& blocks);
 

@@ -1,0 +1,150 @@
+// What becomes of a program when its driver or its GPUs fail. Each fault has a process of its own: the stand-in for the driver is
+// told at its start what is to fail.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+#include "cuda/programs.hpp"
+#include "device/cuda/cuda_device.hpp"
+#include "nuna/error.hpp"
+
+namespace nuna::programs {
+namespace {
+
+Options cuda(int devices = 1) {
+  Options o;
+  o.kind = DeviceKind::cuda;
+  o.devices = devices;
+  return o;
+}
+
+// Runs a program to its end, Context and all, and tells how it went: exit code 3 for an Error.
+[[noreturn]] void tell(const std::function<void()>& program) {
+  try {
+    program();
+  } catch (const Error& e) {
+    std::fprintf(stderr, "%s: %s\n", to_string(e.code()), e.what());
+    std::exit(3);
+  }
+  std::exit(0);
+}
+
+class CudaFaultsDeathTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    if (std::string(std::getenv("NUNA_CUDA_DRIVER")).find("cuda_standin") == std::string::npos)
+      GTEST_SKIP() << "only the stand-in for the driver fails on demand";
+  }
+  void TearDown() override { unsetenv("NUNA_STANDIN_CUDA"); }
+  static void fault(const char* text) { setenv("NUNA_STANDIN_CUDA", text, 1); }
+};
+
+const auto kRefused = testing::ExitedWithCode(3);
+const auto kFine = testing::ExitedWithCode(0);
+
+void heat_on(int devices) {
+  tell([=] {
+    Context context = Context::self(cuda(devices));
+    heat(context, 40, 40, 12);
+  });
+}
+
+TEST_F(CudaFaultsDeathTest, AKernelThatLeavesItsArraysIsNamedAndItsDeviceLost) {
+  fault("devices=1");
+  EXPECT_EXIT(tell([] {
+                Context context = Context::self(cuda());
+                programs::fault(context);
+              }),
+              kRefused, "device_lost: device cuda:0 broke while it ran 'wild' .CUDA_ERROR_ILLEGAL_ADDRESS");
+}
+
+TEST_F(CudaFaultsDeathTest, ALostDeviceReleasesTheOtherRanks) {
+  fault("devices=2");
+  EXPECT_EXIT(tell([] {
+                Context::in_process(3, cuda(), [](Context& context) {
+                  if (context.rank() == 0) {
+                    programs::fault(context);  // which is a call that the others do not make
+                  } else {
+                    heat(context, 40, 40, 3);
+                  }
+                });
+              }),
+              kRefused, "device_lost: device rank 0 cuda:0 broke|diverged");
+}
+
+TEST_F(CudaFaultsDeathTest, ADeviceThatVanishesInTheMiddleIsNamed) {
+  fault("devices=2,lose=0@9");
+  EXPECT_EXIT(heat_on(2), kRefused, "device_lost: device cuda:0 broke");
+}
+
+TEST_F(CudaFaultsDeathTest, OutOfMemoryTellsSizes) {
+  fault("devices=1,fail=cuMemCreate@2:CUDA_ERROR_OUT_OF_MEMORY");
+  EXPECT_EXIT(heat_on(1), kRefused, "out_of_memory: .*wanted.*cuMemCreate .2 MiB on cuda:0.*CUDA_ERROR_OUT_OF_MEMORY");
+}
+
+TEST_F(CudaFaultsDeathTest, ARefusedLaunchIsNamed) {
+  fault("devices=1,fail=cuLaunchKernel@3:CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES");
+  EXPECT_EXIT(heat_on(1), kRefused,
+              "device_failed: cuLaunchKernel .'jacobi' on cuda:0. failed with CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES");
+}
+
+TEST_F(CudaFaultsDeathTest, ARefusedCopyTellsItsSize) {
+  fault("devices=1,fail=cuMemcpyAsync@1:CUDA_ERROR_INVALID_VALUE");
+  EXPECT_EXIT(heat_on(1), kRefused, "device_failed: cuMemcpyAsync .[0-9.]+ K?i?B by cuda:0. failed with CUDA_ERROR_INVALID");
+}
+
+TEST_F(CudaFaultsDeathTest, AStreamThatCannotBeMadeIsRefusedAtTheCreation) {
+  fault("devices=1,fail=cuStreamCreateWithPriority@2:CUDA_ERROR_OUT_OF_MEMORY");
+  EXPECT_EXIT(heat_on(1), kRefused, "out_of_memory: cuStreamCreateWithPriority .cuda:0 in. failed");
+}
+
+TEST_F(CudaFaultsDeathTest, AContextThatCannotBeMadeIsRefusedAtTheCreation) {
+  fault("devices=1,fail=cuDevicePrimaryCtxRetain@*:CUDA_ERROR_DEVICE_UNAVAILABLE");
+  EXPECT_EXIT(heat_on(1), kRefused, "device_lost: cuDevicePrimaryCtxRetain");
+}
+
+TEST_F(CudaFaultsDeathTest, AnEventThatFailsIsAFailureOfItsOperation) {
+  fault("devices=1,fail=cuEventRecord@6:CUDA_ERROR_INVALID_HANDLE");
+  EXPECT_EXIT(heat_on(1), kRefused, "device_failed: cuEventRecord .cuda:0.* failed with CUDA_ERROR_INVALID_HANDLE");
+}
+
+TEST_F(CudaFaultsDeathTest, AnArchitectureWithoutCodeIsRefusedByName) {
+  fault("devices=1,capability=70");
+  EXPECT_EXIT(heat_on(1), kRefused, "unsupported: .*CMAKE_CUDA_ARCHITECTURES");
+}
+
+TEST_F(CudaFaultsDeathTest, HostMemoryThatCannotBePinnedIsCopiedAllTheSame) {
+  fault("devices=2,fail=cuMemHostRegister@*:CUDA_ERROR_OPERATING_SYSTEM");
+  EXPECT_EXIT(heat_on(2), kFine, "host memory is not pinned any more");
+}
+
+TEST_F(CudaFaultsDeathTest, WithoutGpusTheCpuIsTaken) {
+  fault("devices=0");
+  EXPECT_EXIT(tell([] {
+                Context context = Context::self();
+                heat(context, 20, 20, 2);
+              }),
+              kFine, "");
+  EXPECT_EXIT(heat_on(1), kRefused, "unsupported: there are no CUDA devices: .*CUDA_ERROR_NO_DEVICE.*NUNA_DEVICE=host");
+}
+
+TEST_F(CudaFaultsDeathTest, WithoutADriverTheCpuIsTaken) {
+  const std::string driver = std::getenv("NUNA_CUDA_DRIVER");
+  setenv("NUNA_CUDA_DRIVER", "/nonexistent/libcuda.so.1", 1);
+  EXPECT_EXIT(tell([] {
+                Context context = Context::self();
+                heat(context, 20, 20, 2);
+              }),
+              kFine, "");
+  EXPECT_EXIT(heat_on(1), testing::ExitedWithCode(3), "unsupported: there are no CUDA devices: .*/nonexistent");
+  setenv("NUNA_CUDA_DRIVER", driver.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace nuna::programs
