@@ -88,7 +88,20 @@ std::string Mover::measure(PlaceId from, PlaceId to, const Step& way, bool& arri
   Bytes got = pattern(size, 1);
   const Region source = run_of(at(from).base(), size);
   const Region target = run_of(at(to).base(), size);
-  at(from).copy(source, run_of(sent.data(), size), {}).wait();
+  // A device that is lost cannot prove anything; other failures count against the way.
+  std::string failed;
+  const auto wait_for = [&](const Ticket& ticket) {
+    ticket.wait();
+    const std::exception_ptr failure = ticket.failure();
+    if (failure == nullptr) return;
+    try {
+      std::rethrow_exception(failure);
+    } catch (const Error& e) {
+      if (e.code() == ErrorCode::device_lost) throw;
+      failed = e.what();
+    }
+  };
+  wait_for(at(from).copy(source, run_of(sent.data(), size), {}));
   const auto time = [&](auto copy) {
     const auto start = Clock::now();
     const bool done = copy();
@@ -98,11 +111,16 @@ std::string Mover::measure(PlaceId from, PlaceId to, const Step& way, bool& arri
   auto best = Clock::duration::max();
   for (int round = 0; round < kRounds; ++round) {
     own = std::min(own, time([&] {
-                     at(to).copy(target, run_of(got.data(), size), {}).wait();
+                     wait_for(at(to).copy(target, run_of(got.data(), size), {}));
                      return true;
                    }));
     const std::vector<Part> whole{{target, source}};
-    best = std::min(best, time([&] { return arrives(copy(to, from, whole, way, {}), way); }));
+    best = std::min(best, time([&] {
+                      const Ticket ticket = copy(to, from, whole, way, {});
+                      if (!arrives(ticket, way)) return false;
+                      wait_for(ticket);
+                      return true;
+                    }));
     if (best == Clock::duration::max()) {
       ways_.refuse(from, to, way.kind, "nothing arrives");
       arrived = false;
@@ -111,8 +129,12 @@ std::string Mover::measure(PlaceId from, PlaceId to, const Step& way, bool& arri
              " s";
     }
   }
-  at(to).copy(run_of(got.data(), size), target, {}).wait();
+  wait_for(at(to).copy(run_of(got.data(), size), target, {}));
   if (config_.injection.has(to_string(way.kind), Fault::wrong)) got[got.size() / 3] ^= std::byte{4};
+  if (!failed.empty()) {
+    ways_.refuse(from, to, way.kind, failed);
+    return failed;
+  }
   if (got != sent) {
     ways_.refuse(from, to, way.kind, "bytes do not arrive as they were sent");
     return "a pattern did not arrive as it was sent";

@@ -34,11 +34,14 @@ Options cuda(int devices = 1) {
   std::exit(0);
 }
 
+constexpr const char* kNowhere = "/nonexistent/libcuda.so.1";
+
 class CudaFaultsDeathTest : public testing::Test {
  protected:
   void SetUp() override {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    if (std::string(std::getenv("NUNA_CUDA_DRIVER")).find("cuda_standin") == std::string::npos)
+    const std::string driver = std::getenv("NUNA_CUDA_DRIVER");
+    if (driver.find("cuda_standin") == std::string::npos && driver != kNowhere)
       GTEST_SKIP() << "only the stand-in for the driver fails on demand";
   }
   void TearDown() override { unsetenv("NUNA_STANDIN_CUDA"); }
@@ -61,7 +64,7 @@ TEST_F(CudaFaultsDeathTest, AKernelThatLeavesItsArraysIsNamedAndItsDeviceLost) {
                 Context context = Context::self(cuda());
                 programs::fault(context);
               }),
-              kRefused, "device_lost: device cuda:0 broke while it ran 'wild' .CUDA_ERROR_ILLEGAL_ADDRESS");
+              kRefused, "device_lost: .*device cuda:0.* broke while its GPU ran 'wild' on cuda:0: .*CUDA_ERROR_ILLEGAL_ADDRESS");
 }
 
 TEST_F(CudaFaultsDeathTest, ALostDeviceReleasesTheOtherRanks) {
@@ -75,16 +78,16 @@ TEST_F(CudaFaultsDeathTest, ALostDeviceReleasesTheOtherRanks) {
                   }
                 });
               }),
-              kRefused, "device_lost: device rank 0 cuda:0 broke|diverged");
+              kRefused, "device_lost: .*device rank . cuda:0.* broke while its GPU ran .*'wild' on rank 0 cuda:0");
 }
 
 TEST_F(CudaFaultsDeathTest, ADeviceThatVanishesInTheMiddleIsNamed) {
   fault("devices=2,lose=0@9");
-  EXPECT_EXIT(heat_on(2), kRefused, "device_lost: device cuda:0 broke");
+  EXPECT_EXIT(heat_on(2), kRefused, "device_lost: .*device cuda:0.* broke while its GPU ran .*CUDA_ERROR_LAUNCH_FAILED");
 }
 
 TEST_F(CudaFaultsDeathTest, OutOfMemoryTellsSizes) {
-  fault("devices=1,fail=cuMemCreate@2:CUDA_ERROR_OUT_OF_MEMORY");
+  fault("devices=1,fail=cuMemCreate@*:CUDA_ERROR_OUT_OF_MEMORY");
   EXPECT_EXIT(heat_on(1), kRefused, "out_of_memory: .*wanted.*cuMemCreate .2 MiB on cuda:0.*CUDA_ERROR_OUT_OF_MEMORY");
 }
 
@@ -95,7 +98,7 @@ TEST_F(CudaFaultsDeathTest, ARefusedLaunchIsNamed) {
 }
 
 TEST_F(CudaFaultsDeathTest, ARefusedCopyTellsItsSize) {
-  fault("devices=1,fail=cuMemcpyAsync@1:CUDA_ERROR_INVALID_VALUE");
+  fault("devices=1,fail=cuMemcpyAsync@5:CUDA_ERROR_INVALID_VALUE");
   EXPECT_EXIT(heat_on(1), kRefused, "device_failed: cuMemcpyAsync .[0-9.]+ K?i?B by cuda:0. failed with CUDA_ERROR_INVALID");
 }
 
@@ -136,7 +139,7 @@ TEST_F(CudaFaultsDeathTest, WithoutGpusTheCpuIsTaken) {
 
 TEST_F(CudaFaultsDeathTest, WithoutADriverTheCpuIsTaken) {
   const std::string driver = std::getenv("NUNA_CUDA_DRIVER");
-  setenv("NUNA_CUDA_DRIVER", "/nonexistent/libcuda.so.1", 1);
+  setenv("NUNA_CUDA_DRIVER", kNowhere, 1);
   EXPECT_EXIT(tell([] {
                 Context context = Context::self();
                 heat(context, 20, 20, 2);

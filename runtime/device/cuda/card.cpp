@@ -1,6 +1,7 @@
 #include "device/cuda/card.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include "device/cuda/builtin.hpp"
 
@@ -80,6 +81,8 @@ CUfunction Card::function(const detail::CudaKernel& kernel, std::string_view nam
   } else {
     void* found = nullptr;
     if (const int error = kernel.find(&found); error != 0 || found == nullptr) {
+      const auto broken = static_cast<CUresult>(error);  // the runtime numbers these as the driver does
+      if (breaks_context(broken)) throw driver_.failure(broken, "cudaGetFuncBySymbol", name);
       const char* why = kernel.error_text != nullptr ? kernel.error_text(error) : "unknown";
       throw Error(ErrorCode::unsupported,
                   "kernel '" + std::string(name) + "' has no code for " + name_ + " (" + why +
@@ -113,11 +116,30 @@ std::exception_ptr Card::lost() const {
   return failure_;
 }
 
-std::exception_ptr Card::lose(const Error& failure) {
+std::exception_ptr Card::lose(const Error& failure, const std::string& device) {
   const base::MutexLock lock(mutex_);
-  if (failure_ == nullptr) failure_ = std::make_exception_ptr(failure);
+  if (failure_ != nullptr) return failure_;
+  std::string running;
+  for (const auto& [who, tell] : watchers_) {
+    const std::string what = tell();
+    if (!what.empty()) running += (running.empty() ? "" : ", ") + what;
+  }
+  failure_ = std::make_exception_ptr(
+      Error(ErrorCode::device_lost, "device " + device + " broke while its GPU ran " +
+                                        (running.empty() ? "nothing of Nuna's" : running) + ": " + failure.what() +
+                                        " (compute-sanitizer finds kernels that leave their arrays)"));
   lost_.store(true, std::memory_order_release);
   return failure_;
+}
+
+void Card::watch(const void* who, std::function<std::string()> running) {
+  const base::MutexLock lock(mutex_);
+  watchers_[who] = std::move(running);
+}
+
+void Card::unwatch(const void* who) {
+  const base::MutexLock lock(mutex_);
+  watchers_.erase(who);
 }
 
 }  // namespace nuna::device::cuda

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -67,8 +68,13 @@ class Card {
   /// The failure that broke the context, or null.
   std::exception_ptr lost() const NUNA_EXCLUDES(mutex_);
   bool is_lost() const { return lost_.load(std::memory_order_acquire); }
-  /// The first failure stays. Returns it.
-  std::exception_ptr lose(const Error& failure) NUNA_EXCLUDES(mutex_);
+  /// The first failure stays, with what the card ran when it was seen. `device`: whose call saw it. Returns it. The caller holds
+  /// no lock that a watcher needs.
+  std::exception_ptr lose(const Error& failure, const std::string& device) NUNA_EXCLUDES(mutex_);
+
+  /// Asks, when the card is lost, what is on: each device that is on the card tells.
+  void watch(const void* who, std::function<std::string()> running) NUNA_EXCLUDES(mutex_);
+  void unwatch(const void* who) NUNA_EXCLUDES(mutex_);
 
  private:
   CUcontext context() NUNA_EXCLUDES(mutex_);
@@ -84,6 +90,7 @@ class Card {
   std::atomic<bool> lost_{false};
   mutable base::Mutex mutex_;
   std::exception_ptr failure_ NUNA_GUARDED_BY(mutex_);
+  std::map<const void*, std::function<std::string()>> watchers_ NUNA_GUARDED_BY(mutex_);
   CUmodule module_ NUNA_GUARDED_BY(mutex_) = nullptr;
   std::map<const detail::CudaKernel*, CUfunction> functions_ NUNA_GUARDED_BY(mutex_);
   std::map<std::string, CUfunction, std::less<>> builtins_ NUNA_GUARDED_BY(mutex_);

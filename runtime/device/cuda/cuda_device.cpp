@@ -97,10 +97,18 @@ class CudaDevice final : public Device {
         work_(lane(config, 0, "", false)),
         in_(lane(config, 1, " in", true)),
         out_(lane(config, 2, " out", true)),
-        keeper_(base::start_worker(config.name, [this] { keep(); })) {}
+        keeper_(base::start_worker(config.name, [this] { keep(); })) {
+    card_.watch(this, [this] {
+      for (const Lane* each : {&work_, &in_, &out_}) {
+        if (std::string what = each->running(); !what.empty()) return what + " on " + properties_.name;
+      }
+      return std::string();
+    });
+  }
 
   ~CudaDevice() override {
     for (Lane* each : {&work_, &in_, &out_}) each->drain();
+    card_.unwatch(this);
     stop_.store(true, std::memory_order_release);
     keeper_bell_.ring();
     keeper_.join();

@@ -103,6 +103,19 @@ bool Lane::idle() const {
   return pending_.empty();
 }
 
+std::string Lane::running() const {
+  const base::MutexLock lock(mutex_);
+  for (const Flight& flight : flights_) {
+    if (flight.event != nullptr) return "'" + std::string(flight.what.name) + "'";
+  }
+  return starting_.empty() ? "" : "'" + std::string(starting_) + "'";
+}
+
+void Lane::note_starting(std::string_view name) {
+  const base::MutexLock lock(mutex_);
+  starting_ = name;
+}
+
 bool Lane::in_flight() const {
   const base::MutexLock lock(mutex_);
   return !flights_.empty();
@@ -148,7 +161,7 @@ std::exception_ptr Lane::failure_of(const What& what, std::exception_ptr thrown)
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& e) {
-    return e.code() == ErrorCode::device_lost ? card_.lose(e) : thrown;
+    return e.code() == ErrorCode::device_lost ? card_.lose(e, config_.name) : thrown;
   } catch (...) {
     return std::make_exception_ptr(Error(ErrorCode::kernel_failed, "kernel '" + std::string(what.name) +
                                                                        "' failed on device " + config_.name +
@@ -173,6 +186,7 @@ void Lane::note_issued(Flight flight, std::exception_ptr failure) {
   {
     const base::MutexLock lock(mutex_);
     issued_ = flight.value;
+    starting_ = {};
     flights_.push_back(std::move(flight));
   }
   config_.keeper->ring();
@@ -215,23 +229,15 @@ void Lane::work() {
 
 bool Lane::advance() {
   std::uint64_t reached = 0;
-  std::exception_ptr broken;
+  CUresult state = CUDA_SUCCESS;
   std::deque<Flight> done;
   {
     const base::MutexLock lock(mutex_);
     while (!flights_.empty()) {
       Flight& front = flights_.front();
       if (front.event != nullptr && !card_.is_lost()) {
-        const CUresult state = driver_.cuEventQuery(front.event->event);
-        if (state == CUDA_ERROR_NOT_READY) break;
-        if (state != CUDA_SUCCESS) {
-          broken = card_.lose(Error(ErrorCode::device_lost,
-                                    "device " + config_.name + " broke while it ran '" +
-                                        std::string(front.what.name) + "' (" + driver_.name_of(state) +
-                                        "), or something started before: everything on it is lost; end this "
-                                        "process and start anew. "
-                                        "compute-sanitizer finds kernels that leave their arrays"));
-        }
+        state = driver_.cuEventQuery(front.event->event);
+        if (state != CUDA_SUCCESS) break;
       }
       if (card_.is_lost() && timeline_.failure(front.value) == nullptr)
         timeline_.fail(front.value, card_.lost());
@@ -241,7 +247,9 @@ bool Lane::advance() {
     }
     show(flights_.empty() ? nullptr : &flights_.front());
   }
-  if (done.empty()) return false;
+  const bool broken = state != CUDA_SUCCESS && state != CUDA_ERROR_NOT_READY;
+  if (broken) card_.lose(driver_.failure(state, "cuEventQuery", config_.name), config_.name);  // nothing can be known
+  if (done.empty()) return broken;
   done.clear();  // what they hold is released before anybody learns that they are complete
   timeline_.complete(reached);
   return true;

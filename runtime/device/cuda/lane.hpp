@@ -76,6 +76,8 @@ class Lane {
 
   /// Completes what is complete; whether anything was.
   bool advance() NUNA_EXCLUDES(mutex_);
+  /// What is on the stream, or just put there, in quotes; empty if nothing is.
+  std::string running() const NUNA_EXCLUDES(mutex_);
   /// Whether something is on the stream.
   bool in_flight() const NUNA_EXCLUDES(mutex_);
   /// Waits until everything submitted is complete; advance() is called meanwhile.
@@ -110,6 +112,7 @@ class Lane {
   bool issue(std::uint64_t value, const What& what, After after, const Waits& waits, bool may_block,
              F& start) {
     Flight flight{value, what, nullptr, {}};
+    note_starting(what.name);
     std::exception_ptr failure = failure_before(after);
     if (failure == nullptr) {
       try {
@@ -133,6 +136,7 @@ class Lane {
   std::exception_ptr failure_before(After after) const;
   std::exception_ptr failure_of(const What& what, std::exception_ptr thrown) const;
   void wait_on_stream(const Waits& waits) const;
+  void note_starting(std::string_view name) NUNA_EXCLUDES(mutex_);
   void note_issued(Flight flight, std::exception_ptr failure) NUNA_EXCLUDES(mutex_);
   EventRef record() const;
   void wait_for_worker(Pending pending) NUNA_EXCLUDES(mutex_);
@@ -150,6 +154,7 @@ class Lane {
   std::deque<Pending> pending_ NUNA_GUARDED_BY(mutex_);
   std::deque<Flight> flights_ NUNA_GUARDED_BY(mutex_);
   std::uint64_t issued_ NUNA_GUARDED_BY(mutex_) = 0;
+  std::string_view starting_ NUNA_GUARDED_BY(mutex_);  // while it is put on the stream
   std::optional<trace::Span> span_;  // the keeper's: of the operation that is on
   std::uint64_t shown_ = 0;
   base::Doorbell worker_bell_{std::chrono::nanoseconds(0)};
