@@ -88,7 +88,8 @@ void give_back_adopted(ContextState& context, execute::Buffer& buffer, CallSite 
     context.program().fence(buffer);
     return;
   }
-  const auto view = context.views().open(buffer, Box(buffer.shape().extents), adsm::Mode::read, to_string(site));
+  const auto view =
+      context.views().open(buffer, Box(buffer.shape().extents), adsm::Mode::read, to_string(site));
   context.views().close(*view, to_string(site));
 }
 
@@ -142,7 +143,8 @@ BufferHandle::BufferHandle(const Context& context, void* memory, const Extents& 
   const std::shared_ptr<ContextState>& owner = context.state_ref();
   const base::Shape shape = checked_shape(extents, dims, element_bytes, site);
   const Inside inside(*owner, "adopting memory", site);
-  const execute::Adopted adopted{place_of(*owner, memory, element_bytes, site), static_cast<std::byte*>(memory)};
+  const execute::Adopted adopted{place_of(*owner, memory, element_bytes, site),
+                                 static_cast<std::byte*>(memory)};
   if (adopted.place == base::kHostPlace) owner->runtime().adopt_host_memory(adopted.first, shape.bytes());
   state_ = std::make_shared<BufferState>(owner, owner->program().adopt(shape, adopted, to_string(site)));
   state_->extents = extents;

@@ -10,6 +10,9 @@
 #include "base/units.hpp"
 #include "common/processes.hpp"
 #include "context_state.hpp"
+#ifdef NUNA_WITH_CUDA
+#include "device/cuda/cuda_device.hpp"
+#endif
 #include "nuna-info/kernel_limits.hpp"
 #include "nuna-info/mpi_facts.hpp"
 #include "nuna-info/routes.hpp"
@@ -187,6 +190,35 @@ void take_problems(Findings& findings, const RankReport& rank, bool several) {
 
 }  // namespace
 
+Section describe_gpus() {
+  Section section{"gpus", "GPUs", {}};
+#ifdef NUNA_WITH_CUDA
+  const auto& found = nuna::device::find_cards();
+  for (std::size_t c = 0; c < found.cards.size(); ++c) {
+    const auto& card = found.cards[c];
+    const std::string key = "gpu" + std::to_string(c);
+    std::string words = card.name + ", " + nuna::base::rounded_bytes(card.memory_bytes) +
+                        ", compute capability " + std::to_string(card.major) + "." +
+                        std::to_string(card.minor);
+    Json value{{"name", card.name},
+               {"memory_bytes", card.memory_bytes},
+               {"compute_capability", std::to_string(card.major) + "." + std::to_string(card.minor)},
+               {"copy_bytes_per_second", card.copy_bytes_per_second},
+               {"reaches", Json::array()}};
+    for (std::size_t other = 0; other < found.cards.size(); ++other) {
+      if (other == c || !card.reaches[other]) continue;
+      words += (value["reaches"].empty() ? ", reaches gpu" : " gpu") + std::to_string(other);
+      value["reaches"].push_back(other);
+    }
+    section.facts.push_back({key, key, value, words, ""});
+  }
+  if (found.cards.empty()) section.facts.push_back({"none", "none", true, found.why_none, ""});
+#else
+  section.facts.push_back({"none", "none", true, "this Nuna was built without CUDA (NUNA_CUDA)", ""});
+#endif
+  return section;
+}
+
 Section describe_build() {
   Section section{"build", "Nuna", {}};
   section.facts.push_back({"version", "version", NUNA_VERSION, NUNA_VERSION, ""});
@@ -233,6 +265,7 @@ Findings collect(const Options& options) {
     complete(own[r]);
   }
   findings.build = describe_build();
+  findings.gpus = describe_gpus();
   findings.machine = own.front().machine;
   findings.host = own.front().host;
   findings.limits = own.front().limits;

@@ -24,6 +24,7 @@ struct Findings {
   std::optional<nuna::topology::Machine> machine;
   Section build;
   Section mpi;
+  Section gpus;    ///< that this process sees
   Section host;    ///< of rank 0
   Section limits;  ///< of rank 0
   std::vector<RankReport> ranks;
@@ -35,5 +36,6 @@ Findings collect(const Options& options);
 
 /// What this program was built with.
 Section describe_build();
+Section describe_gpus();
 
 }  // namespace nuna_info

@@ -65,7 +65,8 @@ std::string routes_text(const Findings& findings) {
 }  // namespace
 
 Json to_json(const Findings& findings) {
-  Json json{{"build", to_json(findings.build)}, {"mpi", to_json(findings.mpi)}};
+  Json json{
+      {"build", to_json(findings.build)}, {"mpi", to_json(findings.mpi)}, {"gpus", to_json(findings.gpus)}};
   json["machine"] = findings.machine ? to_json(*findings.machine) : Json(nullptr);
   json["ranks"] = Json::array();
   for (const RankReport& rank : findings.ranks) json["ranks"].push_back(rank.facts);
@@ -74,8 +75,9 @@ Json to_json(const Findings& findings) {
 }
 
 std::string to_text(const Findings& findings) {
-  std::string text = to_text(findings.build) + "\n" + to_text(findings.mpi) + "\n" + to_text(findings.host) +
-                     "\n" + to_text(findings.limits) + "\n" + differences_text(findings.ranks);
+  std::string text = to_text(findings.build) + "\n" + to_text(findings.mpi) + "\n" + to_text(findings.gpus) +
+                     "\n" + to_text(findings.host) + "\n" + to_text(findings.limits) + "\n" +
+                     differences_text(findings.ranks);
   if (findings.machine) text += "machine\n" + indented(nuna::topology::to_string(*findings.machine)) + "\n";
   text += places_text(findings.ranks) + routes_text(findings);
   text.pop_back();  // the last empty line

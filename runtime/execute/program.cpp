@@ -74,8 +74,8 @@ Buffer& Program::adopt(const base::Shape& shape, const Adopted& memory, std::str
   residency::ResidencyState state;
   state.set(shape.whole(), residency::PlaceSet::only(memory.place));
   buffer.residency = lowering_.intern(std::move(state));
-  buffer.directory = planner_.intern(
-      buffer.directory->after_host_write(shape.whole(), all_ranks(), planner_.flattened()));
+  buffer.directory =
+      planner_.intern(buffer.directory->after_host_write(shape.whole(), all_ranks(), planner_.flattened()));
   return buffer;
 }
 

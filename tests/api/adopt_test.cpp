@@ -14,7 +14,9 @@ struct Double {
   void operator()(Thread t, View<int, 1> v) const { v(t.global(0)) *= 2; }
 };
 struct Copy {
-  void operator()(Thread t, View<const int, 1> in, View<int, 1> out) const { out(t.global(0)) = in(t.global(0)) + 1; }
+  void operator()(Thread t, View<const int, 1> in, View<int, 1> out) const {
+    out(t.global(0)) = in(t.global(0)) + 1;
+  }
 };
 
 std::vector<int> numbers(int count) {

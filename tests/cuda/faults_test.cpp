@@ -64,7 +64,9 @@ TEST_F(CudaFaultsDeathTest, AKernelThatLeavesItsArraysIsNamedAndItsDeviceLost) {
                 Context context = Context::self(cuda());
                 programs::fault(context);
               }),
-              kRefused, "device_lost: .*device cuda:0.* broke while its GPU ran 'wild' on cuda:0: .*CUDA_ERROR_ILLEGAL_ADDRESS");
+              kRefused,
+              "device_lost: .*device cuda:0.* broke while its GPU ran 'wild' on cuda:0: "
+              ".*CUDA_ERROR_ILLEGAL_ADDRESS");
 }
 
 TEST_F(CudaFaultsDeathTest, ALostDeviceReleasesTheOtherRanks) {
@@ -78,28 +80,33 @@ TEST_F(CudaFaultsDeathTest, ALostDeviceReleasesTheOtherRanks) {
                   }
                 });
               }),
-              kRefused, "device_lost: .*device rank . cuda:0.* broke while its GPU ran .*'wild' on rank 0 cuda:0");
+              kRefused,
+              "device_lost: .*device rank . cuda:0.* broke while its GPU ran .*'wild' on rank 0 cuda:0");
 }
 
 TEST_F(CudaFaultsDeathTest, ADeviceThatVanishesInTheMiddleIsNamed) {
   fault("devices=2,lose=0@9");
-  EXPECT_EXIT(heat_on(2), kRefused, "device_lost: .*device cuda:0.* broke while its GPU ran .*CUDA_ERROR_LAUNCH_FAILED");
+  EXPECT_EXIT(heat_on(2), kRefused,
+              "device_lost: .*device cuda:0.* broke while its GPU ran .*CUDA_ERROR_LAUNCH_FAILED");
 }
 
 TEST_F(CudaFaultsDeathTest, OutOfMemoryTellsSizes) {
   fault("devices=1,fail=cuMemCreate@*:CUDA_ERROR_OUT_OF_MEMORY");
-  EXPECT_EXIT(heat_on(1), kRefused, "out_of_memory: .*wanted.*cuMemCreate .2 MiB on cuda:0.*CUDA_ERROR_OUT_OF_MEMORY");
+  EXPECT_EXIT(heat_on(1), kRefused,
+              "out_of_memory: .*wanted.*cuMemCreate .2 MiB on cuda:0.*CUDA_ERROR_OUT_OF_MEMORY");
 }
 
 TEST_F(CudaFaultsDeathTest, ARefusedLaunchIsNamed) {
   fault("devices=1,fail=cuLaunchKernel@3:CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES");
-  EXPECT_EXIT(heat_on(1), kRefused,
-              "device_failed: cuLaunchKernel .'jacobi' on cuda:0. failed with CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES");
+  EXPECT_EXIT(
+      heat_on(1), kRefused,
+      "device_failed: cuLaunchKernel .'jacobi' on cuda:0. failed with CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES");
 }
 
 TEST_F(CudaFaultsDeathTest, ARefusedCopyTellsItsSize) {
   fault("devices=1,fail=cuMemcpyAsync@5:CUDA_ERROR_INVALID_VALUE");
-  EXPECT_EXIT(heat_on(1), kRefused, "device_failed: cuMemcpyAsync .[0-9.]+ K?i?B by cuda:0. failed with CUDA_ERROR_INVALID");
+  EXPECT_EXIT(heat_on(1), kRefused,
+              "device_failed: cuMemcpyAsync .[0-9.]+ K?i?B by cuda:0. failed with CUDA_ERROR_INVALID");
 }
 
 TEST_F(CudaFaultsDeathTest, AStreamThatCannotBeMadeIsRefusedAtTheCreation) {
@@ -114,7 +121,8 @@ TEST_F(CudaFaultsDeathTest, AContextThatCannotBeMadeIsRefusedAtTheCreation) {
 
 TEST_F(CudaFaultsDeathTest, AnEventThatFailsIsAFailureOfItsOperation) {
   fault("devices=1,fail=cuEventRecord@6:CUDA_ERROR_INVALID_HANDLE");
-  EXPECT_EXIT(heat_on(1), kRefused, "device_failed: cuEventRecord .cuda:0.* failed with CUDA_ERROR_INVALID_HANDLE");
+  EXPECT_EXIT(heat_on(1), kRefused,
+              "device_failed: cuEventRecord .cuda:0.* failed with CUDA_ERROR_INVALID_HANDLE");
 }
 
 TEST_F(CudaFaultsDeathTest, AnArchitectureWithoutCodeIsRefusedByName) {
@@ -134,7 +142,8 @@ TEST_F(CudaFaultsDeathTest, WithoutGpusTheCpuIsTaken) {
                 heat(context, 20, 20, 2);
               }),
               kFine, "");
-  EXPECT_EXIT(heat_on(1), kRefused, "unsupported: there are no CUDA devices: .*CUDA_ERROR_NO_DEVICE.*NUNA_DEVICE=host");
+  EXPECT_EXIT(heat_on(1), kRefused,
+              "unsupported: there are no CUDA devices: .*CUDA_ERROR_NO_DEVICE.*NUNA_DEVICE=host");
 }
 
 TEST_F(CudaFaultsDeathTest, WithoutADriverTheCpuIsTaken) {
@@ -145,7 +154,8 @@ TEST_F(CudaFaultsDeathTest, WithoutADriverTheCpuIsTaken) {
                 heat(context, 20, 20, 2);
               }),
               kFine, "");
-  EXPECT_EXIT(heat_on(1), testing::ExitedWithCode(3), "unsupported: there are no CUDA devices: .*/nonexistent");
+  EXPECT_EXIT(heat_on(1), testing::ExitedWithCode(3),
+              "unsupported: there are no CUDA devices: .*/nonexistent");
   setenv("NUNA_CUDA_DRIVER", driver.c_str(), 1);
 }
 

@@ -38,8 +38,8 @@ struct Product {
     float a[kTile][kTile];
     float b[kTile][kTile];
   };
-  NUNA_KERNEL void operator()(const Block& block, Shared& tile, View<const float, 2> a, View<const float, 2> b,
-                              View<float, 2> c) const {
+  NUNA_KERNEL void operator()(const Block& block, Shared& tile, View<const float, 2> a,
+                              View<const float, 2> b, View<float, 2> c) const {
     typename Block::template PerThread<float> sum;
     block.threads([&](auto thread) { sum(thread) = 0; });
     const Index inner = a.extent(1);
@@ -52,7 +52,8 @@ struct Product {
         tile.b[y][x] = k + y < inner && j < b.extent(1) ? b(k + y, j) : 0.0f;
       });
       block.threads([&](auto thread) {
-        for (int n = 0; n < kTile; ++n) sum(thread) += tile.a[thread.local(0)][n] * tile.b[n][thread.local(1)];
+        for (int n = 0; n < kTile; ++n)
+          sum(thread) += tile.a[thread.local(0)][n] * tile.b[n][thread.local(1)];
       });
     }
     block.threads([&](auto thread) {
@@ -65,7 +66,8 @@ struct Product {
 struct Arithmetic {
   NUNA_KERNEL void operator()(Thread t, View<double, 1> out, std::int64_t seed) const {
     const Index i = t.global(0);
-    std::uint64_t bits = (static_cast<std::uint64_t>(i) + static_cast<std::uint64_t>(seed)) * 6364136223846793005U;
+    std::uint64_t bits =
+        (static_cast<std::uint64_t>(i) + static_cast<std::uint64_t>(seed)) * 6364136223846793005U;
     bits ^= bits >> 29;
     const double x = static_cast<double>(static_cast<std::int64_t>(bits)) * 1e-9;
     const float f = static_cast<float>(x) / 3.7f;
@@ -149,8 +151,8 @@ std::vector<float> product(Context& context, Index rows, Index inner, Index colu
   Buffer<float, 2> c(context, {rows, columns});
   context.launch("start a", {rows, inner}, block(1, 32), Start{}, write(a), 0.25f);
   context.launch("start b", {inner, columns}, block(1, 32), Start{}, write(b), 0.5f);
-  context.launch("product", {rows, columns}, block(kTile, kTile), Product{}, read(a, nuna::rows()), read(b, whole()),
-                 write(c));
+  context.launch("product", {rows, columns}, block(kTile, kTile), Product{}, read(a, nuna::rows()),
+                 read(b, whole()), write(c));
   return contents(c);
 }
 

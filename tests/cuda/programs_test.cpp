@@ -101,7 +101,8 @@ TEST_P(CudaPrograms, AKernelWithoutCodeForTheDeviceIsRefusedByName) {
     FAIL() << "nothing was refused";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::unsupported);
-    EXPECT_THAT(e.what(), testing::AllOf(testing::HasSubstr("'host only'"), testing::HasSubstr("nuna_add_kernels")));
+    EXPECT_THAT(e.what(),
+                testing::AllOf(testing::HasSubstr("'host only'"), testing::HasSubstr("nuna_add_kernels")));
   }
 }
 

@@ -51,7 +51,7 @@ std::shared_ptr<Block> Block::create(int device, std::size_t size_bytes, bool sh
 }
 
 std::shared_ptr<Block> Block::import(int descriptor) {
-  struct stat status {};
+  struct stat status{};
   if (fstat(descriptor, &status) != 0 || status.st_size <= static_cast<off_t>(kLabelBytes)) return nullptr;
   const off_t end = status.st_size - static_cast<off_t>(kLabelBytes);
   Label label{};

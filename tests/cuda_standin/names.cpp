@@ -10,8 +10,7 @@ struct Named {
   const char* name;
 };
 
-#define NAMED(result) \
-  { result, #result }
+#define NAMED(result) {result, #result}
 constexpr Named kResults[] = {
     NAMED(CUDA_SUCCESS),
     NAMED(CUDA_ERROR_INVALID_VALUE),

@@ -73,8 +73,7 @@ TEST_F(StreamTest, EventsTellTime) {
   float elapsed = -1;
   EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime(&elapsed, begin, end));
   ASSERT_OK(cuEventRecord(begin, one));
-  ASSERT_OK(cuLaunchHostFunc(
-      one, [](void*) { std::this_thread::sleep_for(milliseconds(5)); }, nullptr));
+  ASSERT_OK(cuLaunchHostFunc(one, [](void*) { std::this_thread::sleep_for(milliseconds(5)); }, nullptr));
   ASSERT_OK(cuEventRecord(end, one));
   ASSERT_OK(cuEventRecord(timeless, one));
   ASSERT_OK(cuStreamSynchronize(one));
@@ -164,8 +163,8 @@ TEST_F(StreamTest, WaitsForAWord) {
 
 TEST_F(StreamTest, HostFunctionsMayNotCallTheDriver) {
   CUresult result = CUDA_SUCCESS;
-  ASSERT_OK(cuLaunchHostFunc(
-      two, [](void* to) { *static_cast<CUresult*>(to) = cuCtxSynchronize(); }, &result));
+  ASSERT_OK(
+      cuLaunchHostFunc(two, [](void* to) { *static_cast<CUresult*>(to) = cuCtxSynchronize(); }, &result));
   ASSERT_OK(cuStreamSynchronize(two));
   EXPECT_EQ(CUDA_ERROR_NOT_PERMITTED, result);
 }

@@ -106,9 +106,9 @@ class CudaRig final : public Rig {
 struct Kind {
   std::string name;
   std::function<std::unique_ptr<Rig>(base::Doorbell&)> make;
-  bool host = true;              ///< the CPU runs its kernels
-  Index granule = 4096;          ///< what is committed and given back at a time
-  bool sparse = true;            ///< its range may be larger than its memory
+  bool host = true;      ///< the CPU runs its kernels
+  Index granule = 4096;  ///< what is committed and given back at a time
+  bool sparse = true;    ///< its range may be larger than its memory
 };
 
 /// Those that this build and machine have.
@@ -124,8 +124,10 @@ inline std::vector<Kind> kinds() {
     return all;
   }
   constexpr Index kGranule = Index{2} << 20;
-  all.push_back({"cuda_mapped", [](base::Doorbell& b) { return std::make_unique<CudaRig>(b, false); }, false, kGranule});
-  all.push_back({"cuda_plain", [](base::Doorbell& b) { return std::make_unique<CudaRig>(b, true); }, false, 4096, false});
+  all.push_back({"cuda_mapped", [](base::Doorbell& b) { return std::make_unique<CudaRig>(b, false); }, false,
+                 kGranule});
+  all.push_back({"cuda_plain", [](base::Doorbell& b) { return std::make_unique<CudaRig>(b, true); }, false,
+                 4096, false});
 #endif
   return all;
 }
@@ -162,9 +164,7 @@ class Conformance : public testing::TestWithParam<Kind> {
     call.views.push_back(view);
     return call;
   }
-  KernelCall digit(int value, Index offset = 0) {
-    return kernel(append_digit(value), offset);
-  }
+  KernelCall digit(int value, Index offset = 0) { return kernel(append_digit(value), offset); }
   /// Waits for all that was submitted.
   void settle() { device().join({}).wait(); }
   template <class T>

@@ -41,7 +41,9 @@ struct Busy {
 };
 
 struct Wild {
-  NUNA_KERNEL void operator()(Thread, View<std::int64_t, 1> number) const { number(std::int64_t{1} << 50) = 1; }
+  NUNA_KERNEL void operator()(Thread, View<std::int64_t, 1> number) const {
+    number(std::int64_t{1} << 50) = 1;
+  }
 };
 
 template <class Kernel, class... Arguments, class... Values>
@@ -62,7 +64,9 @@ TestKernel busy(std::int64_t rounds) { return made<Busy, Argument<std::int64_t, 
 TestKernel wild() { return made<Wild, Argument<std::int64_t, 1>>(); }
 TestKernel failing() {
   TestKernel kernel;
-  kernel.code.run = [](const void*, const Box&, const detail::InstanceView*) { throw std::runtime_error("always"); };
+  kernel.code.run = [](const void*, const Box&, const detail::InstanceView*) {
+    throw std::runtime_error("always");
+  };
   return kernel;
 }
 

@@ -82,12 +82,15 @@ class Buffer {
   /// contents until the next launch that writes. The end of the buffer gives back, too, unless an exception is on its way; the
   /// memory must live longer. Errors: invalid_argument for a null pointer, a pointer that is no multiple of T's alignment, or
   /// a GPU that no device is on; not_nuna_pointer for memory of Nuna's own.
-  static Buffer adopt(const Context& context, T* memory, const Extents& extents, const char* file = __builtin_FILE(),
-                      int line = __builtin_LINE()) {
-    return Buffer(detail::BufferHandle(context, memory, extents, N, static_cast<Index>(sizeof(T)), {file, line}));
+  static Buffer adopt(const Context& context, T* memory, const Extents& extents,
+                      const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return Buffer(
+        detail::BufferHandle(context, memory, extents, N, static_cast<Index>(sizeof(T)), {file, line}));
   }
   /// Brings the newest contents into adopted memory, on every rank, and waits. Does nothing for other buffers.
-  void give_back(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { handle_.give_back({file, line}); }
+  void give_back(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    handle_.give_back({file, line});
+  }
 
   const Extents& extents() const { return handle_.extents(); }
   Index size() const { return extents().count(); }

@@ -124,10 +124,10 @@ std::exception_ptr Card::lose(const Error& failure, const std::string& device) {
     const std::string what = tell();
     if (!what.empty()) running += (running.empty() ? "" : ", ") + what;
   }
-  failure_ = std::make_exception_ptr(
-      Error(ErrorCode::device_lost, "device " + device + " broke while its GPU ran " +
-                                        (running.empty() ? "nothing of Nuna's" : running) + ": " + failure.what() +
-                                        " (compute-sanitizer finds kernels that leave their arrays)"));
+  failure_ = std::make_exception_ptr(Error(
+      ErrorCode::device_lost, "device " + device + " broke while its GPU ran " +
+                                  (running.empty() ? "nothing of Nuna's" : running) + ": " + failure.what() +
+                                  " (compute-sanitizer finds kernels that leave their arrays)"));
   lost_.store(true, std::memory_order_release);
   return failure_;
 }

@@ -98,7 +98,8 @@ class MappedMemory final : public CardMemory {
     const Card::Current current(*config_.card);
     std::vector<Interval> idle;
     for (const Interval& granules : freed) {
-      for (auto chunk = first_meeting(granules.begin); chunk != chunks_.end() && chunk->first < granules.end; ++chunk) {
+      for (auto chunk = first_meeting(granules.begin); chunk != chunks_.end() && chunk->first < granules.end;
+           ++chunk) {
         const Interval whole{chunk->first, chunk->first + chunk->second};
         if (idle.empty() || idle.back() != whole) idle.push_back(whole);
       }

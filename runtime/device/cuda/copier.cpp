@@ -112,11 +112,14 @@ Copier::Kind Copier::kind_of(const std::byte* first) const {
 // Memory that the program pinned stays so; it may be copied in place if one such piece holds all of it. What Nuna pinned may
 // be given up at any time.
 bool Copier::pinned_by_others(const std::byte* begin, const std::byte* end) const {
-  if (kind_of(begin) != Kind::pinned || (config_.pins != nullptr && config_.pins->manages(begin))) return false;
+  if (kind_of(begin) != Kind::pinned || (config_.pins != nullptr && config_.pins->manages(begin)))
+    return false;
   CUdeviceptr first = 0;
   std::size_t bytes = 0;
-  if (driver_.cuPointerGetAttribute(&first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address_of(begin)) != CUDA_SUCCESS ||
-      driver_.cuPointerGetAttribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address_of(begin)) != CUDA_SUCCESS)
+  if (driver_.cuPointerGetAttribute(&first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address_of(begin)) !=
+          CUDA_SUCCESS ||
+      driver_.cuPointerGetAttribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address_of(begin)) !=
+          CUDA_SUCCESS)
     return false;
   return address_of(end) <= first + bytes;
 }

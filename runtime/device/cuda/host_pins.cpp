@@ -107,9 +107,10 @@ HostPins::Pin HostPins::pin(const std::byte* first, Index span, Index used) {
                                        CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
   if (result != CUDA_SUCCESS) {
     refused_ = true;  // once is enough: pinning is for speed only
-    base::warn_once("pin", "host memory is not pinned any more, so copies will be slower: the system refused " +
-                               base::print_bytes(pages.size()) + " (cuMemHostRegister: " + card_.driver().name_of(result) +
-                               "); raise the limit on locked memory (ulimit -l)");
+    base::warn_once("pin",
+                    "host memory is not pinned any more, so copies will be slower: the system refused " +
+                        base::print_bytes(pages.size()) + " (cuMemHostRegister: " +
+                        card_.driver().name_of(result) + "); raise the limit on locked memory (ulimit -l)");
     return nullptr;
   }
   return registered_.emplace(pages.begin, std::make_shared<Registration>(card_, pages)).first->second;

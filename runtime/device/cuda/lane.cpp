@@ -248,7 +248,8 @@ bool Lane::advance() {
     show(flights_.empty() ? nullptr : &flights_.front());
   }
   const bool broken = state != CUDA_SUCCESS && state != CUDA_ERROR_NOT_READY;
-  if (broken) card_.lose(driver_.failure(state, "cuEventQuery", config_.name), config_.name);  // nothing can be known
+  if (broken)
+    card_.lose(driver_.failure(state, "cuEventQuery", config_.name), config_.name);  // nothing can be known
   if (done.empty()) return broken;
   done.clear();  // what they hold is released before anybody learns that they are complete
   timeline_.complete(reached);

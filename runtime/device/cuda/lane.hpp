@@ -155,7 +155,7 @@ class Lane {
   std::deque<Flight> flights_ NUNA_GUARDED_BY(mutex_);
   std::uint64_t issued_ NUNA_GUARDED_BY(mutex_) = 0;
   std::string_view starting_ NUNA_GUARDED_BY(mutex_);  // while it is put on the stream
-  std::optional<trace::Span> span_;  // the keeper's: of the operation that is on
+  std::optional<trace::Span> span_;                    // the keeper's: of the operation that is on
   std::uint64_t shown_ = 0;
   base::Doorbell worker_bell_{std::chrono::nanoseconds(0)};
   std::atomic<bool> stop_{false};

@@ -98,12 +98,12 @@ struct Special {
   Handler read;
 };
 
-template <Dim Thread::*Where, std::uint32_t Dim::*Axis>
+template <Dim Thread::* Where, std::uint32_t Dim::* Axis>
 bool of_thread(Thread& t, const Instruction& i) {
   t.r[i.d] = t.*Where.*Axis;
   return true;
 }
-template <Dim Block::*Where, std::uint32_t Dim::*Axis>
+template <Dim Block::* Where, std::uint32_t Dim::* Axis>
 bool of_block(Thread& t, const Instruction& i) {
   t.r[i.d] = t.block->*Where.*Axis;
   return true;
