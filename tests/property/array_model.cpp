@@ -1,5 +1,9 @@
 #include "property/array_model.hpp"
 
+#include <algorithm>
+
+#include "property/card_memory_kernels.hpp"
+
 namespace nuna::property {
 namespace {
 
@@ -30,7 +34,42 @@ void for_each_touched(const UseSpec& use, const base::Shape& shape, const detail
   }
 }
 
+// Bytes of an instance: on the CPU they are there.
+thread_local bool on_card = false;
+
+void load(char* to, const char* from, Index bytes) {
+  if (on_card) return read_card(to, from, static_cast<std::size_t>(bytes));
+  std::copy_n(from, bytes, to);
+}
+void store(char* to, const char* from, Index bytes) {
+  if (on_card) return write_card(to, from, static_cast<std::size_t>(bytes));
+  std::copy_n(from, bytes, to);
+}
+
 }  // namespace
+
+detail::KernelCode HashKernel::code(DeviceKind kind) {
+  detail::KernelCode code;
+  if (kind != DeviceKind::cuda) {
+    code.run = &run;
+    return code;
+  }
+  code.form = detail::Form::parts;
+  code.part = &run_part;
+  return code;
+}
+
+void HashKernel::run(const void* closure, const Box& threads, const detail::InstanceView* views) {
+  static_cast<const HashKernel*>(closure)->perform(threads, views, nullptr);
+}
+
+void HashKernel::run_part(const void* closure, const Box& threads, const detail::InstanceView* views,
+                          const detail::PartPlace& place) {
+  on_card = place.stream != nullptr;
+  if (on_card) finish_stream(place.stream);  // what came before is on it
+  run(closure, threads, views);
+  on_card = false;
+}
 
 HashKernel::HashKernel(const LaunchSpec& launch, const std::vector<Array>& arrays, std::uint64_t salt)
     : salt_(salt) {
@@ -70,10 +109,12 @@ std::uint64_t HashKernel::digest(const Box& thread, const detail::InstanceView* 
     const Argument& argument = arguments_[a];
     if (!argument.use.reads) continue;
     const Index size = argument.shape.element_bytes;
+    std::vector<char> bytes(static_cast<std::size_t>(size));
     for_each_touched(argument.use, argument.shape, views[a], thread, [&](Index element, const char* address) {
+      load(bytes.data(), address, size);
       for (Index b = 0; b < size; ++b) {
         if (argument.written[static_cast<std::size_t>(element * size + b)] == 0) continue;
-        d = (d ^ static_cast<unsigned char>(address[b])) * 0x100000001b3U;
+        d = (d ^ static_cast<unsigned char>(bytes[static_cast<std::size_t>(b)])) * 0x100000001b3U;
         d ^= d >> 31;
       }
     });
@@ -85,14 +126,16 @@ void HashKernel::write(const Box& thread, std::uint64_t digest, std::size_t argu
                        const detail::InstanceView& view, Array* model) const {
   const Argument& a = arguments_[argument];
   const Index size = a.shape.element_bytes;
+  std::vector<char> bytes(static_cast<std::size_t>(size));
   for_each_touched(a.use, a.shape, view, thread, [&](Index element, char* address) {
     const std::uint64_t value = mixed(digest + argument, static_cast<std::uint64_t>(element));
     if (a.use.may && value % 3 == 0) return;
     for (Index b = 0; b < size; ++b) {
       const auto byte = static_cast<unsigned char>(mixed(value + static_cast<std::uint64_t>(b)));
-      address[b] = static_cast<char>(byte);
+      bytes[static_cast<std::size_t>(b)] = static_cast<char>(byte);
       if (model != nullptr) model->put(element * size + b, byte);
     }
+    store(address, bytes.data(), size);
   });
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "nuna/context.hpp"
 #include "nuna/instance.hpp"
 #include "property/generate.hpp"
 
@@ -44,14 +45,16 @@ class HashKernel {
   };
   HashKernel(const LaunchSpec& launch, const std::vector<Array>& arrays, std::uint64_t salt);
 
+  /// For the CPU by thread; for GPUs by part, on the host, which reaches their memory byte by byte.
+  static detail::KernelCode code(DeviceKind kind);
   /// A detail::RunFunction.
-  static void run(const void* closure, const Box& threads, const detail::InstanceView* views) {
-    static_cast<const HashKernel*>(closure)->perform(threads, views, nullptr);
-  }
+  static void run(const void* closure, const Box& threads, const detail::InstanceView* views);
   /// The launch on the model.
   void apply(const Box& domain, std::vector<Array>& arrays) const;
 
  private:
+  static void run_part(const void* closure, const Box& threads, const detail::InstanceView* views,
+                       const detail::PartPlace& place);
   void perform(const Box& threads, const detail::InstanceView* views, std::vector<Array>* model) const;
   std::uint64_t digest(const Box& thread, const detail::InstanceView* views) const;
   void write(const Box& thread, std::uint64_t digest, std::size_t argument, const detail::InstanceView& view,

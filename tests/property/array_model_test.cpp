@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "base/log.hpp"
 #include "property/script.hpp"
+#ifdef NUNA_WITH_CUDA
+#include "device/cuda/cuda_device.hpp"
+#endif
 
 namespace nuna::property {
 namespace {
@@ -18,6 +23,29 @@ TEST(Runtime, ComputesTheSameBytesAsOneArrayAndOneProcessor) {
       throw Mismatch(std::string(e.what()) + "\nof: " + script.text());
     }
   });
+}
+
+TEST(Runtime, ComputesTheSameBytesOnGpus) {
+#ifdef NUNA_WITH_CUDA
+  if (device::find_cards().cards.empty()) GTEST_SKIP() << device::find_cards().why_none;
+  const base::LogCapture quiet(base::LogLevel::error);
+  for_each_seed(40, [](std::uint64_t seed) {
+    const Script script = random_script(seed);
+    for (const char* memory : {"mapped", "plain"}) {
+      ::setenv("NUNA_CUDA_MEMORY", memory, 1);
+      ::setenv("NUNA_MEMORY_LIMIT", "32 MiB", 1);
+      try {
+        perform(script, DeviceKind::cuda);
+      } catch (const std::exception& e) {
+        throw Mismatch(std::string(e.what()) + "\nof: " + script.text() + " in " + memory + " memory");
+      }
+    }
+  });
+  ::unsetenv("NUNA_CUDA_MEMORY");
+  ::unsetenv("NUNA_MEMORY_LIMIT");
+#else
+  GTEST_SKIP() << "built without CUDA";
+#endif
 }
 
 }  // namespace

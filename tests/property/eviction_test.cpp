@@ -28,7 +28,7 @@ class Crowded {
     } while (refusal(spec, shapes_, {1, context_.devices()}) || spec.domain.box().empty());
     const auto kernel = std::make_shared<const HashKernel>(spec, model_, random_.bits());
     try {
-      start(context_, buffers_, spec, &HashKernel::run, kernel);
+      start(context_, buffers_, spec, HashKernel::code(DeviceKind::host), kernel);
       kernel->apply(spec.domain.box(), model_);
     } catch (const Error& e) {
       if (e.code() != ErrorCode::out_of_memory) throw;

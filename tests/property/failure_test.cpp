@@ -168,7 +168,7 @@ void perform(const Program& program) {
     std::vector<std::unique_ptr<AnyBuffer>> buffers;
     for (const base::Shape& s : program.shapes) buffers.push_back(make_buffer(context, s));
     for (const Call& call : program.calls) {
-      if (call.kernel != nullptr) start(context, buffers, call.spec, &Throwing::run, call.kernel);
+      if (call.kernel != nullptr) start(context, buffers, call.spec, {.run = &Throwing::run}, call.kernel);
       if (call.heals >= 0) {
         const auto b = static_cast<std::size_t>(call.heals);
         buffers[b]->fill(context, Box(program.shapes[b].extents), kHealed);

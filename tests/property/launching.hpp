@@ -10,7 +10,8 @@ namespace nuna::property {
 
 /// Launches `run` with `closure`; buffers by the numbers of the spec.
 inline Event start(Context& context, const std::vector<std::unique_ptr<AnyBuffer>>& buffers,
-                   const LaunchSpec& spec, detail::RunFunction run, std::shared_ptr<const void> closure) {
+                   const LaunchSpec& spec, const detail::KernelCode& code,
+                   std::shared_ptr<const void> closure) {
   std::vector<detail::LaunchArgument> arguments;
   for (const UseSpec& u : spec.uses) {
     const auto b = static_cast<std::size_t>(u.buffer);
@@ -21,7 +22,7 @@ inline Event start(Context& context, const std::vector<std::unique_ptr<AnyBuffer
   request.name = &name;
   request.domain = &spec.domain;
   request.block = &spec.block;
-  request.code.run = run;
+  request.code = code;
   request.closure = std::move(closure);
   request.arguments = arguments.data();
   request.argument_count = arguments.size();

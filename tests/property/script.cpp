@@ -162,7 +162,7 @@ class Writer {
                   const std::shared_ptr<const HashKernel>& kernel, std::optional<ErrorCode> refused) {
     const std::string text = spec->text + (refused ? std::string(": refused as ") + to_string(*refused) : "");
     add(text, [spec, kernel, refused](RankSide& side) {
-      const auto launch = [&] { start(side.context, side.buffers, *spec, &HashKernel::run, kernel); };
+      const auto launch = [&] { start(side.context, side.buffers, *spec, HashKernel::code(side.kind), kernel); };
       if (!refused) return launch();
       expect_refused(*refused, "the launch", launch);
     });
@@ -446,8 +446,8 @@ void set_environment(const Script& script) {
   ::setenv("NUNA_CHUNK", std::to_string(script.chunk_bytes).c_str(), 1);
 }
 
-void perform(const Script& script, Context& context) {
-  RankSide side{context, {}};
+void perform(const Script& script, Context& context, DeviceKind kind) {
+  RankSide side{context, {}, kind};
   for (const base::Shape& s : script.shapes) side.buffers.push_back(make_buffer(context, s));
   for (std::size_t s = 0; s < script.steps.size(); ++s) {
     try {
@@ -460,12 +460,13 @@ void perform(const Script& script, Context& context) {
   context.wait();
 }
 
-void perform(const Script& script) {
+void perform(const Script& script, DeviceKind kind) {
   Options options;
+  options.kind = kind;
   options.devices = script.team.devices;
   options.threads_per_device = script.threads_per_device;
   set_environment(script);
-  Context::in_process(script.team.ranks, options, [&](Context& context) { perform(script, context); });
+  Context::in_process(script.team.ranks, options, [&](Context& context) { perform(script, context, kind); });
   for (const char* name : {"NUNA_OVERLAP", "NUNA_ROUTES", "NUNA_CHUNK"}) ::unsetenv(name);
 }
 

@@ -23,6 +23,7 @@ class Mismatch : public std::runtime_error {
 struct RankSide {
   Context& context;
   std::vector<std::unique_ptr<AnyBuffer>> buffers;
+  DeviceKind kind = DeviceKind::host;
 };
 
 struct Step {
@@ -47,8 +48,8 @@ Script random_script(std::uint64_t seed, int ranks = 0);
 /// What the environment must say when its Contexts are made.
 void set_environment(const Script& script);
 /// One rank's part, in a Context of as many ranks and devices. Throws Mismatch, or what the runtime threw, with the step's text.
-void perform(const Script& script, Context& context);
+void perform(const Script& script, Context& context, DeviceKind kind = DeviceKind::host);
 /// Runs it on an in-process cluster. Throws Mismatch, or what the runtime threw, with the step's text.
-void perform(const Script& script);
+void perform(const Script& script, DeviceKind kind = DeviceKind::host);
 
 }  // namespace nuna::property
