@@ -116,14 +116,20 @@ std::exception_ptr Card::lost() const {
   return failure_;
 }
 
-std::exception_ptr Card::lose(const Error& failure, const std::string& device) {
-  const base::MutexLock lock(mutex_);
-  if (failure_ != nullptr) return failure_;
-  std::string running;
+std::string Card::running() {
+  const base::MutexLock lock(watchers_mutex_);
+  std::string all;
   for (const auto& [who, tell] : watchers_) {
     const std::string what = tell();
-    if (!what.empty()) running += (running.empty() ? "" : ", ") + what;
+    if (!what.empty()) all += (all.empty() ? "" : ", ") + what;
   }
+  return all;
+}
+
+std::exception_ptr Card::lose(const Error& failure, const std::string& device) {
+  const std::string running = this->running();
+  const base::MutexLock lock(mutex_);
+  if (failure_ != nullptr) return failure_;
   failure_ = std::make_exception_ptr(Error(
       ErrorCode::device_lost, "device " + device + " broke while its GPU ran " +
                                   (running.empty() ? "nothing of Nuna's" : running) + ": " + failure.what() +
@@ -133,12 +139,12 @@ std::exception_ptr Card::lose(const Error& failure, const std::string& device) {
 }
 
 void Card::watch(const void* who, std::function<std::string()> running) {
-  const base::MutexLock lock(mutex_);
+  const base::MutexLock lock(watchers_mutex_);
   watchers_[who] = std::move(running);
 }
 
 void Card::unwatch(const void* who) {
-  const base::MutexLock lock(mutex_);
+  const base::MutexLock lock(watchers_mutex_);
   watchers_.erase(who);
 }
 

@@ -73,11 +73,12 @@ class Card {
   std::exception_ptr lose(const Error& failure, const std::string& device) NUNA_EXCLUDES(mutex_);
 
   /// Asks, when the card is lost, what is on: each device that is on the card tells.
-  void watch(const void* who, std::function<std::string()> running) NUNA_EXCLUDES(mutex_);
-  void unwatch(const void* who) NUNA_EXCLUDES(mutex_);
+  void watch(const void* who, std::function<std::string()> running) NUNA_EXCLUDES(watchers_mutex_);
+  void unwatch(const void* who) NUNA_EXCLUDES(watchers_mutex_);
 
  private:
   CUcontext context() NUNA_EXCLUDES(mutex_);
+  std::string running() NUNA_EXCLUDES(watchers_mutex_);
   CUfunction find_builtin(const char* name) NUNA_REQUIRES(mutex_);
 
   const Driver& driver_;
@@ -90,7 +91,8 @@ class Card {
   std::atomic<bool> lost_{false};
   mutable base::Mutex mutex_;
   std::exception_ptr failure_ NUNA_GUARDED_BY(mutex_);
-  std::map<const void*, std::function<std::string()>> watchers_ NUNA_GUARDED_BY(mutex_);
+  base::Mutex watchers_mutex_;  // held while they tell; before the locks that they take
+  std::map<const void*, std::function<std::string()>> watchers_ NUNA_GUARDED_BY(watchers_mutex_);
   CUmodule module_ NUNA_GUARDED_BY(mutex_) = nullptr;
   std::map<const detail::CudaKernel*, CUfunction> functions_ NUNA_GUARDED_BY(mutex_);
   std::map<std::string, CUfunction, std::less<>> builtins_ NUNA_GUARDED_BY(mutex_);
