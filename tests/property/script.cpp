@@ -162,7 +162,9 @@ class Writer {
                   const std::shared_ptr<const HashKernel>& kernel, std::optional<ErrorCode> refused) {
     const std::string text = spec->text + (refused ? std::string(": refused as ") + to_string(*refused) : "");
     add(text, [spec, kernel, refused](RankSide& side) {
-      const auto launch = [&] { start(side.context, side.buffers, *spec, HashKernel::code(side.kind), kernel); };
+      const auto launch = [&] {
+        start(side.context, side.buffers, *spec, HashKernel::code(side.kind), kernel);
+      };
       if (!refused) return launch();
       expect_refused(*refused, "the launch", launch);
     });

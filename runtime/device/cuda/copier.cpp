@@ -85,7 +85,11 @@ struct Copier::Bounce {
   std::array<Side, 2> sides;
 };
 
-Copier::Copier(Config config) : config_(std::move(config)), driver_(config_.card->driver()) {}
+Copier::Copier(Config config)
+    : config_(std::move(config)),
+      driver_(config_.card->driver()),
+      kernels_reach_pinned_(
+          config_.card->attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM) != 0) {}
 
 Copier::~Copier() {
   try {
@@ -126,29 +130,32 @@ bool Copier::pinned_by_others(const std::byte* begin, const std::byte* end) cons
 
 bool Copier::copy(const Region& to, const Region& from, Lane::Start& start) {
   if (to.bytes() == 0) return true;
+  const std::optional<Nest> nest = common_nest(to, from);
+  const std::optional<CopyForm> form = nest ? copy_form(*nest) : std::nullopt;
+  const bool reachable = form.has_value() || kernels_reach_pinned_;
   bool to_device = true;
   for (const Region* side : {&to, &from}) {
     if (kind_of(side->first) == Kind::device) continue;
     to_device = side == &from;
     const host::Hull hull = host::hull(*side);
     HostPins::Pin pin;
-    if (config_.pins != nullptr) pin = config_.pins->pin(hull.begin, hull.end - hull.begin, side->bytes());
+    if (reachable && config_.pins != nullptr)
+      pin = config_.pins->pin(hull.begin, hull.end - hull.begin, side->bytes());
     if (pin != nullptr) {
       start.holds.push_back(std::move(pin));
       continue;
     }
-    if (pinned_by_others(hull.begin, hull.end)) continue;
+    if (reachable && pinned_by_others(hull.begin, hull.end)) continue;
     if (!start.may_block) return false;
     bounced(to, from, to_device, start.stream);
     return true;
   }
-  straight(to, from, start.stream);
+  straight(to, from, form, start.stream);
   return true;
 }
 
-void Copier::straight(const Region& to, const Region& from, CUstream stream) const {
-  const std::optional<Nest> nest = common_nest(to, from);
-  const std::optional<CopyForm> form = nest ? copy_form(*nest) : std::nullopt;
+void Copier::straight(const Region& to, const Region& from, const std::optional<CopyForm>& form,
+                      CUstream stream) const {
   if (!form) return by_kernel(to, from, {0, to.bytes()}, stream);
   if (form->height == 1 && form->depth == 1) {
     driver_.check(driver_.cuMemcpyAsync(address_of(to.first), address_of(from.first),

@@ -11,9 +11,11 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "device/cuda/card.hpp"
+#include "device/cuda/copy_form.hpp"
 #include "device/cuda/host_pins.hpp"
 #include "device/cuda/lane.hpp"
 #include "device/region.hpp"
@@ -46,7 +48,8 @@ class Copier {
   struct Bounce;
 
   bool pinned_by_others(const std::byte* begin, const std::byte* end) const;
-  void straight(const Region& to, const Region& from, CUstream stream) const;
+  void straight(const Region& to, const Region& from, const std::optional<CopyForm>& form,
+                CUstream stream) const;
   void by_kernel(const Region& to, const Region& from, Interval bytes, CUstream stream) const;
   void bounced(const Region& to, const Region& from, bool to_device, CUstream stream);
   void part(const Region& device, std::byte* block, Interval bytes, bool to_device, CUstream stream) const;
@@ -54,6 +57,7 @@ class Copier {
 
   const Config config_;
   const Driver& driver_;
+  const bool kernels_reach_pinned_;                 // registered memory, at the addresses that it has
   std::array<std::unique_ptr<Bounce>, 2> bounces_;  // by direction: a lane each
 };
 
