@@ -31,9 +31,12 @@ const topology::HostResources& host() {
 
 int allowed_cores() { return static_cast<int>(host().allowed_cores.size()); }
 
-// Spinning pays only while every thread has a core of its own; the program's own thread counts.
+// Spinning pays only while every thread has a core of its own; the program's own thread counts. A GPU keeps one busy, and the host
+// place's queue is another.
 std::chrono::nanoseconds spin_of(const RankConfig& config) {
-  const int threads = config.core_sharers * (config.devices * config.threads_per_device + 1);
+  const int working =
+      config.cuda ? std::max(1, config.devices) + 1 : config.devices * config.threads_per_device;
+  const int threads = config.core_sharers * (working + 1);
   return threads <= allowed_cores() ? std::chrono::microseconds(20) : std::chrono::nanoseconds(0);
 }
 
