@@ -59,8 +59,9 @@ nuna_options(nuna_build INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 target_link_libraries(nuna_build INTERFACE nuna_warnings)
 target_compile_definitions(nuna_build INTERFACE ${NUNA_BACKEND_DEFINITIONS})
 if(NUNA_SANITIZE)
-  nuna_options(nuna_build INTERFACE
-    -fsanitize=${NUNA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  string(REPLACE "," ";" sanitizers "${NUNA_SANITIZE}")
+  list(TRANSFORM sanitizers PREPEND -fsanitize=)  # one by one: nvcc ends an option at a comma
+  nuna_options(nuna_build INTERFACE ${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(nuna_build INTERFACE -fsanitize=${NUNA_SANITIZE})
 endif()
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")

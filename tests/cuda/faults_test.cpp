@@ -44,8 +44,8 @@ class CudaFaultsDeathTest : public testing::Test {
     if (driver.find("cuda_standin") == std::string::npos && driver != kNowhere)
       GTEST_SKIP() << "only the stand-in for the driver fails on demand";
   }
-  void TearDown() override { unsetenv("NUNA_STANDIN_CUDA"); }
-  static void fault(const char* text) { setenv("NUNA_STANDIN_CUDA", text, 1); }
+  void TearDown() override { unsetenv("NUNA_TEST_CUDA"); }
+  static void fault(const char* text) { setenv("NUNA_TEST_CUDA", text, 1); }
 };
 
 const auto kRefused = testing::ExitedWithCode(3);

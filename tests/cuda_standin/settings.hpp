@@ -1,5 +1,5 @@
 #pragma once
-// What NUNA_STANDIN_CUDA asks of the stand-in: its cards' shape, and the faults to make. Pure: text in, value out.
+// What NUNA_TEST_CUDA asks of the stand-in: its cards' shape, and the faults to make. Pure: text in, value out.
 
 #include <cuda.h>
 

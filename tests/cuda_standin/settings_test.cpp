@@ -1,4 +1,4 @@
-// The text of NUNA_STANDIN_CUDA.
+// The text of NUNA_TEST_CUDA.
 
 #include "settings.hpp"
 

@@ -10,7 +10,7 @@ namespace standin {
 namespace {
 
 Settings settings_of_environment() {
-  const char* text = std::getenv("NUNA_STANDIN_CUDA");
+  const char* text = std::getenv("NUNA_TEST_CUDA");
   if (const auto settings = checked_settings(text == nullptr ? "" : text)) return *settings;
   std::_Exit(2);
 }
@@ -80,7 +80,7 @@ std::optional<Settings> checked_settings(std::string_view text) {
       if (!knows_function(name)) complaint = "no function " + name;
   }
   if (complaint.empty()) return settings;
-  std::fprintf(stderr, "cuda_standin: NUNA_STANDIN_CUDA: %s\n", complaint.c_str());
+  std::fprintf(stderr, "cuda_standin: NUNA_TEST_CUDA: %s\n", complaint.c_str());
   return std::nullopt;
 }
 
