@@ -65,7 +65,7 @@ TEST_F(CudaFaultsDeathTest, AKernelThatLeavesItsArraysIsNamedAndItsDeviceLost) {
                 programs::fault(context);
               }),
               kRefused,
-              "device_lost: .*device cuda:0.* broke while its GPU ran 'wild' on cuda:0: "
+              "device_lost: .*device cuda:0.* broke while its GPU ran .*'wild' on cuda:0: "
               ".*CUDA_ERROR_ILLEGAL_ADDRESS");
 }
 

@@ -76,7 +76,7 @@ class Lane {
 
   /// Completes what is complete; whether anything was.
   bool advance() NUNA_EXCLUDES(mutex_);
-  /// What is on the stream, or just put there, in quotes; empty if nothing is.
+  /// The first of what is on the stream, or just put there, in quotes; empty if nothing is.
   std::string running() const NUNA_EXCLUDES(mutex_);
   /// Whether something is on the stream.
   bool in_flight() const NUNA_EXCLUDES(mutex_);
