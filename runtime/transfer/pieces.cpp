@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/check.hpp"
-#include "device/host/region_bytes.hpp"
+#include "device/region_bytes.hpp"
 
 namespace nuna::transfer {
 namespace {
@@ -46,15 +46,15 @@ std::span<std::byte> one_run(const Pieces& pieces) {
 
 void pack(std::byte* to, const Pieces& from, Interval part) {
   for_each_in(from, part, [&](const Region& region, Interval mine, Index begin) {
-    device::host::copy_part(run_around(to + (begin + mine.begin - part.begin), mine.begin, region.bytes()),
-                            region, mine);
+    device::copy_part(run_around(to + (begin + mine.begin - part.begin), mine.begin, region.bytes()), region,
+                      mine);
   });
 }
 
 void unpack(const Pieces& to, const std::byte* from, Interval part) {
   for_each_in(to, part, [&](const Region& region, Interval mine, Index begin) {
-    device::host::copy_part(
-        region, run_around(from + (begin + mine.begin - part.begin), mine.begin, region.bytes()), mine);
+    device::copy_part(region,
+                      run_around(from + (begin + mine.begin - part.begin), mine.begin, region.bytes()), mine);
   });
 }
 
@@ -70,7 +70,7 @@ void copy(const Pieces& to, const Pieces& from, Interval part) {
       const Index end = begin + to[i].region.bytes();
       const Interval mine = part.intersect({begin, end});
       if (!mine.empty())
-        device::host::copy_part(to[i].region, from[i].region, {mine.begin - begin, mine.end - begin});
+        device::copy_part(to[i].region, from[i].region, {mine.begin - begin, mine.end - begin});
       begin = end;
     }
     return;

@@ -1,4 +1,4 @@
-#include "device/host/region_bytes.hpp"
+#include "device/region_bytes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "device/host/split.hpp"
 
-namespace nuna::device::host {
+namespace nuna::device {
 namespace {
 
 // The addresses of a region's bytes in order, by a plain loop.
@@ -177,4 +177,4 @@ TEST(RegionBytes, IdenticalLooksThroughTheWayARegionIsWritten) {
 }
 
 }  // namespace
-}  // namespace nuna::device::host
+}  // namespace nuna::device

@@ -1,4 +1,4 @@
-#include "device/host/stream_copy.hpp"
+#include "device/stream_copy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace nuna::device::host {
+namespace nuna::device {
 namespace {
 
 TEST(StreamCopy, CopiesEveryByteAndNoOther) {
@@ -28,4 +28,4 @@ TEST(StreamCopy, CopiesEveryByteAndNoOther) {
 }
 
 }  // namespace
-}  // namespace nuna::device::host
+}  // namespace nuna::device

@@ -8,8 +8,8 @@
 #include "base/units.hpp"
 #include "device/cuda/builtin.hpp"
 #include "device/cuda/copy_form.hpp"
-#include "device/host/region_bytes.hpp"
 #include "device/nest.hpp"
+#include "device/region_bytes.hpp"
 
 namespace nuna::device::cuda {
 namespace {
@@ -137,15 +137,15 @@ bool Copier::copy(const Region& to, const Region& from, Lane::Start& start) {
   for (const Region* side : {&to, &from}) {
     if (kind_of(side->first) == Kind::device) continue;
     to_device = side == &from;
-    const host::Hull hull = host::hull(*side);
+    const Hull touched = hull(*side);
     HostPins::Pin pin;
     if (reachable && config_.pins != nullptr)
-      pin = config_.pins->pin(hull.begin, hull.end - hull.begin, side->bytes());
+      pin = config_.pins->pin(touched.begin, touched.end - touched.begin, side->bytes());
     if (pin != nullptr) {
       start.holds.push_back(std::move(pin));
       continue;
     }
-    if (reachable && pinned_by_others(hull.begin, hull.end)) continue;
+    if (reachable && pinned_by_others(touched.begin, touched.end)) continue;
     if (!start.may_block) return false;
     bounced(to, from, to_device, start.stream);
     return true;
@@ -215,7 +215,7 @@ void Copier::bounced(const Region& to, const Region& from, bool to_device, CUstr
   const auto empty = [&](Bounce::Side& side) {  // a block that came from the device, into the host's region
     if (side.bytes.empty()) return;
     bounce->wait(side);
-    host::copy_part(to, window_at(side.block, side.bytes.begin, whole), side.bytes);
+    copy_part(to, window_at(side.block, side.bytes.begin, whole), side.bytes);
     side.bytes = {};
   };
   std::size_t turn = 0;
@@ -224,7 +224,7 @@ void Copier::bounced(const Region& to, const Region& from, bool to_device, CUstr
     const Interval bytes{begin, std::min(whole, begin + kBlockBytes)};
     if (to_device) {
       bounce->wait(side);
-      host::copy_part(window_at(side.block, begin, whole), from, bytes);
+      copy_part(window_at(side.block, begin, whole), from, bytes);
       part(to, side.block, bytes, true, stream);
     } else {
       empty(side);

@@ -16,7 +16,7 @@
 #include "device/cuda/host_pins.hpp"
 #include "device/cuda/lane.hpp"
 #include "device/cuda/launch_shape.hpp"
-#include "device/host/region_bytes.hpp"
+#include "device/region_bytes.hpp"
 #include "nuna/error.hpp"
 
 namespace nuna::device {
@@ -142,8 +142,7 @@ class CudaDevice final : public Device {
 
   base::Ticket copy(const Region& to, const Region& from, After after) override {
     base::check(to.bytes() == from.bytes(), "both regions of a copy have the same number of bytes");
-    base::check(!host::overlap(to, from) || host::identical(to, from),
-                "the regions of a copy do not overlap");
+    base::check(!overlap(to, from) || identical(to, from), "the regions of a copy do not overlap");
     Lane& lane = copier_.kind_of(to.first) == Copier::Kind::device ? in_ : out_;
     return lane.submit({"copy", trace::Category::copy, to.bytes()}, after,
                        [this, to, from](Lane::Start& start) { return copier_.copy(to, from, start); });

@@ -12,9 +12,9 @@
 #include "base/worker_thread.hpp"
 #include "device/host/operation_ring.hpp"
 #include "device/host/place_memory.hpp"
-#include "device/host/region_bytes.hpp"
 #include "device/host/split.hpp"
 #include "device/host/team.hpp"
+#include "device/region_bytes.hpp"
 #include "nuna/error.hpp"
 
 namespace nuna::device {

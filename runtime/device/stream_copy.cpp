@@ -1,4 +1,4 @@
-#include "device/host/stream_copy.hpp"
+#include "device/stream_copy.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-namespace nuna::device::host {
+namespace nuna::device {
 
 #if defined(__x86_64__)
 namespace {
@@ -63,4 +63,4 @@ void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) {
 void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 #endif
 
-}  // namespace nuna::device::host
+}  // namespace nuna::device

@@ -4,9 +4,9 @@
 
 #include <cstddef>
 
-namespace nuna::device::host {
+namespace nuna::device {
 
 /// memcpy with non-temporal stores where the CPU has them. Ordered: visible to whoever learns that the copy is complete.
 void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes);
 
-}  // namespace nuna::device::host
+}  // namespace nuna::device

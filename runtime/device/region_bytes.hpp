@@ -8,7 +8,7 @@
 
 #include "device/device.hpp"
 
-namespace nuna::device::host {
+namespace nuna::device {
 
 /// Bytes in a region.
 inline Index bytes(const Region& r) { return r.counts[0] * r.counts[1] * r.counts[2] * r.run_bytes; }
@@ -31,4 +31,4 @@ void copy_part(const Region& to, const Region& from, Interval part);
 /// Sets bytes `part` of `to`.
 void fill_part(const Region& to, std::byte value, Interval part);
 
-}  // namespace nuna::device::host
+}  // namespace nuna::device

@@ -1,13 +1,13 @@
-#include "device/host/region_bytes.hpp"
+#include "device/region_bytes.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "device/host/stream_copy.hpp"
 #include "device/nest.hpp"
+#include "device/stream_copy.hpp"
 
-namespace nuna::device::host {
+namespace nuna::device {
 namespace {
 
 // Calls piece(to, from, runs, bytes, to_stride, from_stride) for stretches of `runs` runs of `bytes` bytes at
@@ -219,4 +219,4 @@ void fill_part(const Region& to, std::byte value, Interval part) {
   });
 }
 
-}  // namespace nuna::device::host
+}  // namespace nuna::device
