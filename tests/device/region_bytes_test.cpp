@@ -77,7 +77,7 @@ TEST(RegionBytes, CopyEqualsAPlainLoopForRandomShapes) {
       expected[static_cast<std::size_t>(t[i] - target.data())] = *f[i];
 
     const int parts = 1 + static_cast<int>(random() % 4);
-    for (int p = parts; p-- > 0;) copy_part(to, from, part_of({0, size}, p, parts));
+    for (int p = parts; p-- > 0;) copy_part(to, from, host::part_of({0, size}, p, parts));
     ASSERT_EQ(target, expected) << "seed " << seed;
   }
   EXPECT_GT(cursors, 100);  // the general path was met
@@ -94,7 +94,7 @@ TEST(RegionBytes, FillTouchesTheRegionAndNothingElse) {
     for (std::byte* a : addresses(to))
       expected[static_cast<std::size_t>(a - target.data())] = std::byte{0xff};
     const int parts = 1 + static_cast<int>(random() % 4);
-    for (int p = 0; p < parts; ++p) fill_part(to, std::byte{0xff}, part_of({0, size}, p, parts));
+    for (int p = 0; p < parts; ++p) fill_part(to, std::byte{0xff}, host::part_of({0, size}, p, parts));
     ASSERT_EQ(target, expected) << "seed " << seed;
   }
 }
