@@ -63,6 +63,11 @@ foreach(target IN ITEMS runtime_headers api_headers)
   endif()
 endforeach()
 
+if(NUNA_CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  target_include_directories(runtime_headers SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+endif()
+
 # Public headers under clang too: users bring their own compiler.
 find_program(NUNA_CLANG NAMES clang++-19)
 if(NUNA_CLANG AND public_headers AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
