@@ -58,6 +58,8 @@ base::PlaceId place_of(ContextState& context, void* memory, Index element_bytes,
     refuse(ErrorCode::invalid_argument, "the memory is not aligned as its elements are");
   if (address::Window::of_process().find(memory))
     refuse(ErrorCode::not_nuna_pointer, "the memory is Nuna's: adopt what the program has got elsewhere");
+  if (context.program().find_adopted(memory) != nullptr)
+    refuse(ErrorCode::not_nuna_pointer, "the memory is another buffer's already");
   const execute::Places& places = context.program().places();
   for (int p = places.count() - 1; p >= 0; --p) {
     if (p != base::kHostPlace.value && places.at({p}).holds(memory)) return {p};

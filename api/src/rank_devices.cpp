@@ -90,6 +90,7 @@ void RankCards::manage(std::byte* first, Index bytes) const { pins_->manage(firs
 void RankCards::unmanage(std::byte* first) const { pins_->unmanage(first); }
 void RankCards::forget(std::byte* first, Index bytes) const { pins_->forget(first, bytes); }
 bool RankCards::is_on_card(const void* memory) const { return device::is_card_memory(memory); }
+bool RankCards::is_pinned(const void* memory) const { return device::is_pinned_memory(memory); }
 
 #else
 
@@ -107,6 +108,7 @@ void RankCards::manage(std::byte*, Index) const {}
 void RankCards::unmanage(std::byte*) const {}
 void RankCards::forget(std::byte*, Index) const {}
 bool RankCards::is_on_card(const void*) const { return false; }
+bool RankCards::is_pinned(const void*) const { return false; }
 
 #endif
 

@@ -54,6 +54,8 @@ class RankCards {
   void forget(std::byte* first, Index bytes) const;
   /// Whether memory is a GPU's, of this rank or not.
   bool is_on_card(const void* memory) const;
+  /// Whether the program has pinned it: copies use it as it is.
+  bool is_pinned(const void* memory) const;
 
  private:
   std::shared_ptr<device::cuda::HostPins> pins_;

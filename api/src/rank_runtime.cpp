@@ -443,7 +443,7 @@ bool RankRuntime::is_host_memory(const void* memory) const {
 
 // Whole pages, which are what is pinned.
 void RankRuntime::adopt_host_memory(std::byte* first, Index bytes) {
-  if (cards_ == nullptr) return;
+  if (cards_ == nullptr || cards_->is_pinned(first)) return;
   static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const std::uintptr_t into = reinterpret_cast<std::uintptr_t>(first) % page;
   const auto whole = static_cast<Index>((into + static_cast<std::uintptr_t>(bytes) + page - 1) / page * page);

@@ -1,6 +1,8 @@
 #include "execute/instances.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <span>
 
 #include "base/check.hpp"
 #include "nuna/error.hpp"
@@ -148,9 +150,13 @@ void Instances::grow(PlaceId id, const ByteBox& box) {
   }
   Ticket last;
   for (const ByteBox& b : place.ensured) {
-    last = devices_.at(id).copy(region_in(id, moved, b), region_in(id, place, b), {});
+    last = devices_.at(id).copy(region_in(id, moved, b), region_in(id, place, b), std::span(&last, 1));
   }
   last.wait();
+  if (const std::exception_ptr failure = last.failure()) {
+    give_back(id, moved);
+    std::rethrow_exception(failure);
+  }
   give_back(id, place);
   place = std::move(moved);
 }

@@ -39,6 +39,13 @@ Bytes pattern(Index bytes, std::uint64_t seed) {
   return all;
 }
 
+// A part follows the one before it, so that the last one's ticket has the failure of any.
+absl::InlinedVector<Ticket, 8> with(device::After after, const Ticket& before) {
+  absl::InlinedVector<Ticket, 8> all(after.begin(), after.end());
+  if (before.line != nullptr) all.push_back(before);
+  return all;
+}
+
 std::string name_of(const device::Device& d) { return d.properties().name; }
 
 }  // namespace
@@ -163,7 +170,7 @@ Ticket Mover::copy(PlaceId to, PlaceId from, const std::vector<Part>& parts, con
   const bool pushes = !at(from).properties().host_accessible && at(to).properties().host_accessible;
   device::Device& copier = at(pushes ? from : to);
   Ticket last;
-  for (const Part& part : parts) last = copier.copy(part.to, part.from, after);
+  for (const Part& part : parts) last = copier.copy(part.to, part.from, with(after, last));
   return last;
 }
 
@@ -171,20 +178,21 @@ Ticket Mover::copy(PlaceId to, PlaceId from, const std::vector<Part>& parts, con
 // this always proceeds; the last ticket of the target's device stands for all.
 Ticket Mover::staged(PlaceId to, PlaceId from, const std::vector<Part>& parts, int blocks,
                      device::After after) {
+  Ticket in;
   Ticket last;
   Index whole = 0;
   for (const Part& part : parts) whole += part.to.bytes();
   for (const Part& part : parts) {
     Slot& slot = next_slot(blocks);
     const Region block = run_of(slot.block.data(), part.from.bytes());
-    absl::InlinedVector<Ticket, 8> filled(after.begin(), after.end());
+    absl::InlinedVector<Ticket, 8> filled = with(after, in);
     Ticket former = slot.last;
     former.order_only = true;
     if (former.line != nullptr) filled.push_back(former);
-    const Ticket in = at(from).copy(block, part.from, filled);
+    in = at(from).copy(block, part.from, filled);
     Region target = part.to;
     target.passing = whole >= device::kPassingBytes;
-    last = at(to).copy(target, block, std::span(&in, 1));
+    last = at(to).copy(target, block, with(std::span(&in, 1), last));
     slot.last = last;
   }
   return last;

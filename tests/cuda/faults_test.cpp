@@ -4,13 +4,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "cuda/programs.hpp"
 #include "device/cuda/cuda_device.hpp"
+#include "device/cuda/host_pins.hpp"
 #include "nuna/error.hpp"
 
 namespace nuna::programs {
@@ -107,6 +113,56 @@ TEST_F(CudaFaultsDeathTest, ARefusedCopyTellsItsSize) {
   fault("devices=1,fail=cuMemcpyAsync@5:CUDA_ERROR_INVALID_VALUE");
   EXPECT_EXIT(heat_on(1), kRefused,
               "device_failed: cuMemcpyAsync .[0-9.]+ K?i?B by cuda:0. failed with CUDA_ERROR_INVALID");
+}
+
+// The cards do not reach each other, so that halves go through staging blocks, part by part.
+TEST_F(CudaFaultsDeathTest, AFailedPartOfAStagedCopyIsNotLost) {
+  const auto turn = [] {
+    constexpr Index kCount = Index{3} << 18;
+    Context context = Context::self(cuda(2));
+    const std::vector<float> turned = half_turn(context, kCount);
+    for (Index i = 0; i < kCount; ++i) {
+      if (turned[static_cast<std::size_t>(i)] != static_cast<float>((i + kCount / 2) % kCount % 1000))
+        std::exit(9);
+    }
+  };
+  for (const int nth : {24, 26, 28}) {
+    fault(
+        ("devices=2,peer=0,fail=cuMemcpyAsync@" + std::to_string(nth) + ":CUDA_ERROR_OUT_OF_MEMORY").c_str());
+    EXPECT_EXIT(tell(turn), [](int status) { return kRefused(status) || kFine(status); }, "") << nth;
+  }
+}
+
+// A copy through the CPU's hands comes after one by the engine that it follows.
+TEST_F(CudaFaultsDeathTest, ABouncedCopyWaitsForWhatItReads) {
+  fault("devices=1,slow=cuMemcpyAsync:20000us");
+  EXPECT_EXIT(tell([] {
+                constexpr Index kPage = 4096;
+                base::Doorbell bell;
+                device::CudaDeviceConfig config;
+                config.name = "cuda:0";
+                config.range_bytes = std::size_t{1} << 26;
+                config.memory_bytes = std::size_t{1} << 24;
+                config.bell = &bell;
+                config.pins = device::make_host_pins(0);
+                const auto card = device::make_cuda_device(config);
+                auto* host = static_cast<std::byte*>(
+                    mmap(nullptr, 16 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+                std::fill_n(host, 16 * kPage, std::byte{1});
+                config.pins->manage(host, 16 * kPage);
+                card->commit({0, 1 << 20});
+                const auto run = [](std::byte* first, Index bytes) {
+                  return device::Region{first, {1, 1, 1}, {}, bytes};
+                };
+                card->fill(run(card->base(), kPage), std::byte{7}, {}).wait();
+                const auto out = card->copy(run(host, kPage), run(card->base(), kPage), {});
+                std::byte* there = card->base() + (1 << 16);
+                const auto in = card->copy(run(there, 4 * kPage), run(host, 4 * kPage), std::span(&out, 1));
+                std::byte got{};
+                card->copy(run(&got, 1), run(there, 1), std::span(&in, 1)).wait();
+                if (got != std::byte{7}) std::exit(9);
+              }),
+              kFine, "");
 }
 
 TEST_F(CudaFaultsDeathTest, AStreamThatCannotBeMadeIsRefusedAtTheCreation) {

@@ -22,6 +22,10 @@ std::vector<std::int32_t> fills_and_copies(Context& context);
 std::vector<float> adopted(Context& context);
 /// The same on a CUDA allocation, which a stream of the program's own fills; one rank.
 std::vector<float> adopted_on_card(Context& context);
+/// Memory that the program has pinned itself; what Nuna pins of its own goes on as before.
+std::vector<float> adopted_pinned(Context& context);
+/// Every element from the other half of a buffer: with two devices, all of it crosses.
+std::vector<float> half_turn(Context& context, Index count);
 /// One thread writes where no memory is; on a GPU, its device is lost.
 void fault(Context& context);
 /// A kernel that only the CPU has code for: it holds what cannot be copied bytewise.

@@ -109,6 +109,24 @@ struct Scale {
   NUNA_KERNEL void operator()(Thread t, View<float, 1> v, float factor) const { v(t.global(0)) *= factor; }
 };
 
+struct Scale2 {
+  NUNA_KERNEL void operator()(Thread t, View<float, 2> v, float factor) const {
+    v(t.global(0), t.global(1)) *= factor;
+  }
+};
+
+struct Ramp {
+  NUNA_KERNEL void operator()(Thread t, View<float, 1> v) const {
+    v(t.global(0)) = static_cast<float>(t.global(0) % 1000);
+  }
+};
+
+struct HalfTurn {
+  NUNA_KERNEL void operator()(Thread t, View<const float, 1> in, View<float, 1> out) const {
+    out(t.global(0)) = in((t.global(0) + in.extent(0) / 2) % in.extent(0));
+  }
+};
+
 struct Wild {
   NUNA_KERNEL void operator()(Thread, View<float, 1> out) const { out(Index{1} << 50) = 1; }
 };
@@ -217,7 +235,7 @@ __global__ void count_on_device(float* out, int count) {
 // Work of a stream of the program's own comes first: the part's stream waits for it.
 struct Follow {
   cudaEvent_t done;
-  void operator()(const Part& part, View<float, 1>) const {
+  void operator()(const Part& part, View<float, 2>) const {
     if (part.on_cuda()) cudaStreamWaitEvent(part.stream<cudaStream_t>(), done, 0);
   }
 };
@@ -233,9 +251,10 @@ std::vector<float> adopted_on_device(Context& context, int count) {
   cudaEventRecord(counted, stream);
   std::vector<float> result(static_cast<std::size_t>(count));
   {
-    auto buffer = Buffer<float, 1>::adopt(context, memory, {count});
+    auto buffer = Buffer<float, 2>::adopt(context, memory, {count / 4, 4});
     context.launch("follow", {1}, block(1), Follow{counted}, read_write(buffer, whole()));
-    context.launch("scale", {count}, block(8), Scale{}, read_write(buffer), 3.0f);
+    // cut into columns, whose short rows cross between cards
+    context.launch("scale", Domain{count / 4, 4}.along(1), block(8, 1), Scale2{}, read_write(buffer), 3.0f);
     buffer.give_back();
     cudaMemcpy(result.data(), memory, sizeof(float) * result.size(), cudaMemcpyDeviceToHost);
   }
@@ -264,6 +283,32 @@ std::vector<float> adopted(Context& context) {
     context.launch("scale", {kCount}, block(8), Scale{}, read_write(buffer), 3.0f);
   }
   return memory;
+}
+
+std::vector<float> adopted_pinned(Context& context) {
+  constexpr int kCount = 200;
+  std::vector<float> result(kCount);
+#if defined(__CUDACC__)
+  float* memory = nullptr;
+  cudaMallocHost(reinterpret_cast<void**>(&memory), sizeof(float) * kCount);
+  for (int i = 0; i < kCount; ++i) memory[i] = static_cast<float>(i);
+  {
+    auto buffer = Buffer<float, 1>::adopt(context, memory, {kCount});
+    context.launch("scale", {kCount}, block(8), Scale{}, read_write(buffer), 3.0f);
+  }
+  for (int i = 0; i < kCount; ++i) result[static_cast<std::size_t>(i)] = memory[i];
+  cudaFreeHost(memory);
+#endif
+  heat(context, 20, 20, 1);
+  return result;
+}
+
+std::vector<float> half_turn(Context& context, Index count) {
+  Buffer<float, 1> in(context, {count});
+  Buffer<float, 1> out(context, {count});
+  context.launch("ramp", {count}, block(64), Ramp{}, write(in));
+  context.launch("half turn", {count}, block(64), HalfTurn{}, read(in, whole()), write(out));
+  return contents(out);
 }
 
 void fault(Context& context) {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/log.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "nuna/error.hpp"
 
@@ -90,6 +91,13 @@ TEST_P(CudaPrograms, AdoptedCardMemoryIsUsedInOrderWithStreamsOfTheProgram) {
   const auto on_cuda = run_on<std::vector<float>>(DeviceKind::cuda, GetParam(), adopted_on_card);
   const auto on_host = run_on<std::vector<float>>(DeviceKind::host, {1, 1}, adopted);
   EXPECT_TRUE(on_host == on_cuda);
+}
+
+TEST_P(CudaPrograms, AdoptedPinnedMemoryIsLeftPinned) {
+  const base::LogCapture log;
+  const auto on_cuda = run_on<std::vector<float>>(DeviceKind::cuda, GetParam(), adopted_pinned);
+  EXPECT_TRUE(on_cuda == run_on<std::vector<float>>(DeviceKind::host, {1, 1}, adopted));
+  EXPECT_THAT(log.lines(), testing::IsEmpty());
 }
 
 TEST_P(CudaPrograms, AKernelWithoutCodeForTheDeviceIsRefusedByName) {

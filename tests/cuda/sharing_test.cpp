@@ -64,6 +64,23 @@ TEST_F(CudaSharing, ThreadsShareOneContext) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
+TEST_F(CudaSharing, ASmallNeighbourDoesNotHoldALargeBuffersMemory) {
+  constexpr Index kMiB = Index{1} << 20;
+  base::Doorbell bell;
+  device::CudaDeviceConfig config;
+  config.name = "cuda:0";
+  config.range_bytes = std::size_t{1} << 30;
+  config.memory_bytes = 40 * kMiB;
+  config.bell = &bell;
+  const auto card = device::make_cuda_device(config);
+  card->commit({0, 31 * kMiB});
+  card->commit({31 * kMiB, 31 * kMiB + 4096});
+  card->release({0, 31 * kMiB});
+  card->commit({64 * kMiB, 100 * kMiB});
+  card->release({31 * kMiB, 31 * kMiB + 4096});
+  card->commit({100 * kMiB, 104 * kMiB});
+}
+
 TEST_F(CudaSharing, PinsMeltAndEndWhenTheirPagesGo) {
   constexpr Index kPage = 4096;
   const auto pins = device::make_host_pins(0);

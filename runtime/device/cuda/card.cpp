@@ -58,7 +58,12 @@ Card::Current::Current(Card& card) : card_(card) {
   card.driver_.check(card.driver_.cuCtxPushCurrent(card.context()), "cuCtxPushCurrent", card.name_);
 }
 
+Card::Current::Current(Card& card, std::nothrow_t) noexcept
+    : card_(card),
+      pushed_(card.driver_.cuCtxPushCurrent(card.context_.load(std::memory_order_acquire)) == CUDA_SUCCESS) {}
+
 Card::Current::~Current() {
+  if (!pushed_) return;
   CUcontext popped = nullptr;
   card_.driver_.cuCtxPopCurrent(&popped);
 }

@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -50,12 +51,15 @@ class Card {
   class Current {
    public:
     explicit Current(Card& card);
+    /// Where nothing can be thrown: if the context cannot be had, calls that need it fail.
+    Current(Card& card, std::nothrow_t) noexcept;
     ~Current();
     Current(const Current&) = delete;
     Current& operator=(const Current&) = delete;
 
    private:
     Card& card_;
+    bool pushed_ = true;
   };
 
   std::size_t free_bytes();

@@ -17,6 +17,7 @@ namespace {
 
 constexpr Index kMostChunkBytes = Index{32} << 20;
 constexpr Index kPlainGranule = 4096;  // only accounted
+constexpr Index kLeastPlainBytes = Index{1} << 20;
 
 CUdeviceptr address_of(const std::byte* p) { return reinterpret_cast<CUdeviceptr>(p); }
 std::byte* pointer_of(CUdeviceptr p) {
@@ -95,7 +96,7 @@ class MappedMemory final : public CardMemory {
     const PageLedger::Ranges freed = ledger_.freed(bytes);
     ledger_.release(bytes);
     if (freed.empty()) return;
-    const Card::Current current(*config_.card);
+    const Card::Current current(*config_.card, std::nothrow);
     std::vector<Interval> idle;
     for (const Interval& granules : freed) {
       for (auto chunk = first_meeting(granules.begin); chunk != chunks_.end() && chunk->first < granules.end;
@@ -149,12 +150,17 @@ class MappedMemory final : public CardMemory {
     }
     return chunk;
   }
-  // What of the range no chunk covers, in pieces that one chunk can be.
+  // What of the range no chunk covers, in pieces that one chunk can be. A hole's first and last granule are chunks of their own: a
+  // neighbour that shares them would else hold all of a large one.
   std::vector<Interval> unmapped(Interval range) const NUNA_REQUIRES(mutex_) {
     std::vector<Interval> holes;
     const auto add = [&](Index begin, Index end) {
-      for (; begin < end; begin += kMostChunkBytes)
-        holes.push_back({begin, std::min(end, begin + kMostChunkBytes)});
+      while (begin < end) {
+        const bool edge = begin == range.begin || end - begin <= granule_;
+        const Index size = edge ? granule_ : std::min(end - begin - granule_, kMostChunkBytes);
+        holes.push_back({begin, begin + size});
+        begin += size;
+      }
     };
     Index at = range.begin;
     for (auto chunk = first_meeting(range.begin); chunk != chunks_.end() && chunk->first < range.end;
@@ -213,6 +219,8 @@ class PlainMemory final : public CardMemory {
         driver_(config_.card->driver()),
         range_bytes_(std::min(config_.range_bytes, config_.limit_bytes) / kPlainGranule * kPlainGranule),
         ledger_(kPlainGranule) {
+    if (range_bytes_ < kLeastPlainBytes)
+      refuse(config_, kLeastPlainBytes, 0, "plain memory has at least that much: raise NUNA_MEMORY_LIMIT");
     const Card::Current current(*config_.card);
     CUdeviceptr first = 0;
     const CUresult result = driver_.cuMemAlloc(&first, static_cast<std::size_t>(range_bytes_));
@@ -225,7 +233,7 @@ class PlainMemory final : public CardMemory {
     base_ = pointer_of(first);
   }
   ~PlainMemory() override {
-    const Card::Current current(*config_.card);
+    const Card::Current current(*config_.card, std::nothrow);
     driver_.cuMemFree(address_of(base_));
   }
   PlainMemory(const PlainMemory&) = delete;
@@ -275,8 +283,8 @@ void open_to_peers(const CardMemory::Config& config) {
 
 std::unique_ptr<CardMemory> CardMemory::make(Config config) {
   const bool mappable = config.card->attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) != 0;
+  open_to_peers(config);  // also of mapped memory, for allocations that the program has and Nuna adopts
   if (mappable && !config.plain) return std::make_unique<MappedMemory>(std::move(config));
-  open_to_peers(config);
   return std::make_unique<PlainMemory>(std::move(config));
 }
 

@@ -210,6 +210,8 @@ void Copier::part(const Region& device, std::byte* block, Interval bytes, bool t
 void Copier::bounced(const Region& to, const Region& from, bool to_device, CUstream stream) {
   std::unique_ptr<Bounce>& bounce = bounces_[to_device ? 0 : 1];
   if (bounce == nullptr) bounce = std::make_unique<Bounce>(driver_);
+  // The CPU is about to touch the host's bytes: what the stream waits for must be over.
+  driver_.check(driver_.cuStreamSynchronize(stream), "cuStreamSynchronize", about(to));
   for (Bounce::Side& side : bounce->sides) side.bytes = {};  // of a copy that failed
   const Index whole = to.bytes();
   const auto empty = [&](Bounce::Side& side) {  // a block that came from the device, into the host's region

@@ -65,6 +65,10 @@ struct Call {
     const bool by_block = kernel.code.form == detail::Form::blocks;
     const LaunchShape shape = by_block ? shape_of_blocks(kernel.threads, kernel.blocks)
                                        : shape_of_threads(kernel.threads, kernel.blocks);
+    if (shape.grid[0] == 0) {
+      throw Error(ErrorCode::unsupported, "kernel '" + std::string(kernel.name) + "' on device " + device +
+                                              ": one device runs at most 2^31 - 1 blocks; use larger blocks");
+    }
     void* parameters[] = {const_cast<void*>(kernel.closure.get()), kernel.views.data(), &kernel.threads,
                           &kernel.blocks};
     const Driver& driver = card->driver();
@@ -183,7 +187,7 @@ class CudaDevice final : public Device {
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::microseconds kAtOnce{50};
     constexpr std::chrono::microseconds kLongestPause{100};
-    const Card::Current current(card_);
+    const Card::Current current(card_, std::nothrow);
     auto moved = Clock::now();
     for (;;) {
       if (!in_flight()) {
@@ -270,14 +274,21 @@ const CardsFound& find_cards() {
 
 std::int64_t free_card_bytes(int card) { return static_cast<std::int64_t>(cuda::card_at(card).free_bytes()); }
 
-bool is_card_memory(const void* memory) {
+namespace {
+
+bool is_of_type(const void* memory, unsigned wanted) {
   const cuda::Driver* driver = cuda::Driver::of_process().driver;
   unsigned type = 0;
   return driver != nullptr &&
          driver->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                        reinterpret_cast<CUdeviceptr>(memory)) == CUDA_SUCCESS &&
-         type == CU_MEMORYTYPE_DEVICE;
+         type == wanted;
 }
+
+}  // namespace
+
+bool is_card_memory(const void* memory) { return is_of_type(memory, CU_MEMORYTYPE_DEVICE); }
+bool is_pinned_memory(const void* memory) { return is_of_type(memory, CU_MEMORYTYPE_HOST); }
 
 std::shared_ptr<cuda::HostPins> make_host_pins(int card) {
   return std::make_shared<cuda::HostPins>(cuda::card_at(card));

@@ -50,6 +50,8 @@ std::int64_t free_card_bytes(int card);
 
 /// Whether an address is memory of some GPU.
 bool is_card_memory(const void* memory);
+/// Whether it is host memory that the program has pinned.
+bool is_pinned_memory(const void* memory);
 
 /// What registers host memory for the cards' copies (cuda/host_pins.hpp), for the devices of one rank.
 std::shared_ptr<cuda::HostPins> make_host_pins(int card);

@@ -4,8 +4,8 @@
 //   const Driver& cuda = *Driver::of_process().driver;                  // null where none is; why_not says why
 //   cuda.check(cuda.cuMemAlloc(&p, n), "cuMemAlloc", "16 MiB on cuda:0");
 //
-// The library is libcuda.so.1 or what NUNA_CUDA_DRIVER names; its functions come from cuGetProcAddress, each in the version that
-// this file was compiled for. Needs a driver for CUDA 12 or newer.
+// The library is libcuda.so.1 or what NUNA_CUDA_DRIVER names; its functions come from cuGetProcAddress, each in its
+// version of CUDA 12. Needs a driver for CUDA 12 or newer.
 //
 // Threads: any; loaded once, never unloaded. Failure: check() throws nuna::Error that names the call, what it was about, and
 // the driver's error (device_lost when the context is broken and nothing on it can be used any more).
@@ -30,7 +30,6 @@
   X(cuDeviceTotalMem)              \
   X(cuDeviceCanAccessPeer)         \
   X(cuDevicePrimaryCtxRetain)      \
-  X(cuDevicePrimaryCtxRelease)     \
   X(cuCtxPushCurrent)              \
   X(cuCtxPopCurrent)               \
   X(cuCtxEnablePeerAccess)         \
@@ -64,7 +63,6 @@
   X(cuMemsetD8Async)               \
   X(cuMemsetD2D8Async)             \
   X(cuModuleLoadData)              \
-  X(cuModuleUnload)                \
   X(cuModuleGetFunction)           \
   X(cuLaunchKernel)
 

@@ -105,6 +105,8 @@ HostPins::Pin HostPins::pin(const std::byte* first, Index span, Index used) {
   const CUresult result =
       card_.driver().cuMemHostRegister(pointer_of(pages.begin), static_cast<std::size_t>(pages.size()),
                                        CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
+  // The program has pinned a part of it: that part it may also unpin, so this is not ours to use.
+  if (result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) return nullptr;
   if (result != CUDA_SUCCESS) {
     refused_ = true;  // once is enough: pinning is for speed only
     base::warn_once("pin",

@@ -77,7 +77,7 @@ LaunchShape shape_of_blocks(const Box& threads, const detail::BlockGrid& blocks)
     count *= last - first + 1;
   }
   for (std::size_t a = 0; a < 3; ++a) shape.block[a] = static_cast<unsigned>(block[a]);
-  shape.grid[0] = static_cast<unsigned>(std::min(count, kMostGrid[0]));
+  shape.grid[0] = count <= kMostGrid[0] ? static_cast<unsigned>(count) : 0;
   return shape;
 }
 

@@ -23,7 +23,7 @@ inline constexpr Index kMostThreadsPerBlock = 256;
 /// box is, up to 64.
 LaunchShape shape_of_threads(const Box& threads, const detail::BlockGrid& blocks);
 
-/// For a kernel by block: one grid axis counts the blocks that meet the box.
+/// For a kernel by block: one grid axis counts the blocks that meet the box; 0 if they are more than one can count.
 LaunchShape shape_of_blocks(const Box& threads, const detail::BlockGrid& blocks);
 
 }  // namespace nuna::device::cuda
