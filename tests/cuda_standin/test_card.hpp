@@ -49,6 +49,7 @@ class Array {
   explicit Array(std::size_t count) : count_(count) {
     EXPECT_OK(cuMemAlloc(&address, count * sizeof(T)));
     EXPECT_OK(cuMemsetD8(address, 0, count * sizeof(T)));
+    EXPECT_OK(cuStreamSynchronize(nullptr));  // streams that do not wait for the default one may come next
   }
   explicit Array(const std::vector<T>& values) : Array(values.size()) {
     EXPECT_OK(cuMemcpyHtoD(address, values.data(), values.size() * sizeof(T)));
