@@ -114,13 +114,13 @@ class Lane {
     Flight flight{value, what, nullptr, {}};
     note_starting(what.name);
     std::exception_ptr failure = failure_before(after);
-    if (failure == nullptr) {
+    if (!card_.is_lost()) {
       try {
         const Card::Current current(card_);
-        wait_on_stream(waits);
+        wait_on_stream(waits);  // also what is skipped completes after all that it waits for
         Start begun{stream_, may_block, {}};
         try {
-          if (!start(begun)) return false;
+          if (failure == nullptr && !start(begun)) return false;
         } catch (...) {
           failure = failure_of(what, std::current_exception());
         }
