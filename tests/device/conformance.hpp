@@ -132,6 +132,13 @@ inline std::vector<Kind> kinds() {
   return all;
 }
 
+/// Those that can be asked for more than they have: their range is larger than their memory.
+inline std::vector<Kind> sparse_kinds() {
+  std::vector<Kind> all = kinds();
+  std::erase_if(all, [](const Kind& kind) { return !kind.sparse; });
+  return all;
+}
+
 // ---- tools ----
 
 inline Region run_of(std::byte* first, Index bytes) { return {first, {1, 1, 1}, {}, bytes}; }

@@ -21,6 +21,12 @@ class DeviceQueue : public Conformance {};
 INSTANTIATE_TEST_SUITE_P(Kinds, DeviceQueue, testing::ValuesIn(kinds()),
                          [](const auto& kind) { return kind.param.name; });
 
+#ifdef NUNA_WITH_CUDA
+TEST(DeviceKinds, CudaDevicesAreAmongThem) {
+  EXPECT_FALSE(find_cards().cards.empty()) << find_cards().why_none;
+}
+#endif
+
 // ---- order ----
 
 TEST_P(DeviceQueue, TicketsOfOneDeviceCountUp) {
