@@ -208,7 +208,7 @@ void* BufferHandle::open_all(CallSite site) const {
                     " is larger than an address slot and has no plain pointer: open boxes of it");
   }
   if (state()->all == nullptr || !state()->all->open) {
-    state()->all = context.views().open(buffer, Box(extents()), adsm::Mode::read_write, to_string(site));
+    state()->all = context.views().open_all(buffer, to_string(site));
   }
   return address();
 }
@@ -223,19 +223,25 @@ void BufferHandle::close_all(CallSite site) const {
 
 void* BufferHandle::address() const {
   const Inside inside(state()->context(), "address()", {});
-  const execute::Buffer& buffer = state()->buffer(inside);
+  execute::Buffer& buffer = state()->buffer(inside);
   if (!buffer.instances->dense()) {
     throw Error(ErrorCode::unsupported,
                 "a buffer of " + to_string(extents()) +
                     " is larger than an address slot and has no single address: use boxes");
   }
-  return buffer.instances->view(base::kHostPlace).origin;
+  return state()->context().views().address(buffer);
+}
+
+void BufferHandle::set_block(Index bytes, CallSite site) const {
+  const Inside inside(state()->context(), "set_block", site);
+  state()->context().views().set_block_bytes(state()->buffer(inside), bytes, to_string(site));
 }
 
 std::vector<Box> BufferHandle::local_boxes() const {
   ContextState& context = state()->context();
   const Inside inside(context, "local_boxes", {});
-  const execute::Buffer& buffer = state()->buffer(inside);
+  execute::Buffer& buffer = state()->buffer(inside);
+  context.views().settle(buffer);
   std::vector<Box> boxes;
   for (const base::ByteBox& b : buffer.directory->produced_by(context.runtime().rank())) {
     if (b[base::kByteAxis].size() != buffer.shape().element_bytes) continue;  // a broken element
@@ -272,6 +278,12 @@ ViewHandle& ViewHandle::operator=(ViewHandle&& other) noexcept = default;
 ViewHandle::~ViewHandle() = default;
 InstanceView ViewHandle::instance() const { return state_->instance(); }
 Box ViewHandle::box() const { return state_->box(); }
+void ViewHandle::acquire(const Box& box, CallSite site) {
+  if (state_ != nullptr) state_->acquire(box, site);
+}
+void ViewHandle::release(CallSite site) {
+  if (state_ != nullptr) state_->release(site);
+}
 void ViewHandle::close() {
   if (state_ != nullptr) state_->close();
 }

@@ -31,7 +31,7 @@ Inside::Inside(ContextState& context, const char* what, CallSite site)
                 where() + ": a kernel cannot use a Context, which would wait for the kernel");
   }
   if (context.runtime().ranks() == 1) {
-    context.mutex_.lock();
+    context.runtime().turn().lock();
     return;
   }
   if (!context.runtime().callable_here()) {
@@ -60,7 +60,7 @@ std::string Inside::where() const {
 
 Inside::~Inside() {
   if (context_.runtime().ranks() == 1) {
-    context_.mutex_.unlock();
+    context_.runtime().turn().unlock();
     return;
   }
   if (!outermost_) return;
@@ -98,6 +98,16 @@ ViewState::~ViewState() {
   } catch (const Error& e) {  // another thread is inside: the bytes are not made the newest
     base::stop(e.what());
   }
+}
+
+void ViewState::acquire(const Box& box, CallSite site) {
+  const Inside inside(*context_, "acquire", site);
+  context_->views().acquire(view_, box, to_string(site));
+}
+
+void ViewState::release(CallSite site) {
+  const Inside inside(*context_, "release", site);
+  context_->views().release(*view_, to_string(site));
 }
 
 void ViewState::close() {

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,7 +41,6 @@ class ContextState {
   friend class Inside;
   std::shared_ptr<RankRuntime> runtime_;
   absl::node_hash_map<std::pair<const char*, int>, std::string> sites_;
-  std::recursive_mutex mutex_;
   std::atomic<bool> busy_{false};
   std::atomic<std::thread::id> owner_{};
 };
@@ -106,6 +104,8 @@ class ViewState {
   ViewState(const ViewState&) = delete;
   ViewState& operator=(const ViewState&) = delete;
 
+  void acquire(const Box& box, CallSite site);
+  void release(CallSite site);
   void close();
   const InstanceView& instance() const { return instance_; }
   const Box& box() const { return box_; }

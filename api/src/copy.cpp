@@ -242,7 +242,7 @@ class HostSide {
            CallSite site)
       : context_(context), site_(to_string(site)), pointer_(static_cast<char*>(const_cast<void*>(pointer))) {
     if (where.buffer == nullptr) return;
-    view_ = context.views().open_bytes(*where.buffer, {where.offset + bytes.begin, where.offset + bytes.end},
+    view_ = context.views().open_bytes_now(*where.buffer, {where.offset + bytes.begin, where.offset + bytes.end},
                                        mode, site_);
     pointer_ = context.views().instance(*view_).origin + where.offset;
   }

@@ -155,6 +155,13 @@ RankConfig configure(const Options& options, int ranks_in_process, int core_shar
   c.ahead = static_cast<int>(settings.integer("NUNA_AHEAD", 64, 1, 1 << 20));
   c.overlap = settings.integer("NUNA_OVERLAP", residency::Lowering::kFewestAhead, 0, Index{1} << 60);
   c.poison = settings.boolean("NUNA_POISON", false);
+  c.faults = settings.boolean("NUNA_FAULTS", true);
+  c.block_bytes = settings.bytes("NUNA_BLOCK", adsm::kDefaultBlockBytes);
+  if (c.block_bytes < adsm::kLeastBlockBytes || c.block_bytes > adsm::kMostBlockBytes ||
+      (c.block_bytes & (c.block_bytes - 1)) != 0) {
+    throw Error(ErrorCode::bad_setting, "NUNA_BLOCK is " + std::to_string(c.block_bytes) +
+                                            " bytes: expected a power of two from 4 KiB to 2 MiB");
+  }
   c.check = settings.boolean("NUNA_CHECK", false);
   c.stall = settings.seconds("NUNA_STALL", cluster::kDefaultStall);
   c.injection = base::Injection::parse(settings.text("NUNA_INJECT", ""));
@@ -186,7 +193,7 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
       communicator_(std::move(communicator)),
       slots_(address::Window::of_process().acquire(
           {this, config.devices > 1 && !config.cuda ? config.devices : 0, config.ranks_in_process,
-           communicator_->size() > config.ranks_in_process})),
+           communicator_->size() > config.ranks_in_process, lazy()})),
       arena_(slots_.slot_bytes()) {
   const Index smallest_slot = make_devices(agree());
   connect();
@@ -212,7 +219,8 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
   program.dense_limit = smallest_slot / 2;
   program_ = std::make_unique<execute::Program>(program, places_, arena_, *communicator_, *executor_, stats_,
                                                 recorder_.get());
-  views_ = std::make_unique<adsm::HostViews>(*program_);
+  views_ = std::make_unique<adsm::HostViews>(
+      *program_, turn_, adsm::HostViews::Config{lazy(), config_.block_bytes, [this] { return slots_.view(); }});
 }
 
 // Returns the smallest range of addresses that any place of any rank has.

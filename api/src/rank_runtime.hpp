@@ -12,6 +12,7 @@
 #include "address/window.hpp"
 #include "adsm/host_view.hpp"
 #include "base/settings.hpp"
+#include "base/turn.hpp"
 #include "cluster/communicator.hpp"
 #include "cluster/neighbours.hpp"
 #include "device/device.hpp"
@@ -43,6 +44,8 @@ struct RankConfig {
   Index overlap = residency::Lowering::kFewestAhead;
   bool poison = false;
   bool check = false;
+  bool faults = true;
+  Index block_bytes = adsm::kDefaultBlockBytes;
   bool dry_run = false;
   base::Injection injection;
   Index staging_bytes = Index{64} << 20;
@@ -69,6 +72,8 @@ class RankRuntime {
   RankRuntime(const RankRuntime&) = delete;
   RankRuntime& operator=(const RankRuntime&) = delete;
 
+  /// By which threads take turns in a self Context; nobody holds it in a replicated one.
+  base::Turn& turn() { return turn_; }
   execute::Program& program() { return *program_; }
   adsm::HostViews& views() { return *views_; }
   trace::Stats& stats() { return stats_; }
@@ -94,6 +99,8 @@ class RankRuntime {
   std::chrono::nanoseconds age() const { return std::chrono::steady_clock::now() - start_; }
 
  private:
+  /// Whether host views may be lazy: other ranks know nothing of what is touched here.
+  bool lazy() const { return config_.faults && !config_.dry_run && ranks() == 1; }
   topology::RankFacts facts() const;
   Index agree();
   Index make_devices(Index smallest_slot);
@@ -106,6 +113,7 @@ class RankRuntime {
   RankConfig config_;
   std::shared_ptr<trace::Recorder> recorder_;
   trace::Stats stats_;
+  base::Turn turn_;
   base::Doorbell bell_;
   std::unique_ptr<cluster::Communicator> communicator_;
   address::Slots slots_;

@@ -61,23 +61,27 @@ Reservation::~Reservation() {
 }
 
 bool Reservation::map_private(Index offset, Index bytes) const {
-  return map(offset, bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  return map(offset, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 }
 
 bool Reservation::map_shared(Index offset, Index bytes, const File& file) const {
-  return map(offset, bytes, MAP_SHARED, file.descriptor());
+  return map(offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor());
+}
+
+bool Reservation::map_closed(Index offset, Index bytes, const File& file) const {
+  return map(offset, bytes, PROT_NONE, MAP_SHARED, file.descriptor());
 }
 
 bool Reservation::map_shared(Index offset, Index bytes) const {
-  return map(offset, bytes, MAP_SHARED | MAP_ANONYMOUS, -1);
+  return map(offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
 }
 
-bool Reservation::map(Index offset, Index bytes, int flags, int descriptor) const {
+bool Reservation::map(Index offset, Index bytes, int protection, int flags, int descriptor) const {
   base::check(Interval{0, bytes_}.contains(Interval{offset, offset + bytes}),
               "a slot leaves its reservation");
   const auto size = static_cast<std::size_t>(bytes);
   void* const slot =
-      mmap(begin_ + offset, size, PROT_READ | PROT_WRITE, flags | MAP_FIXED | MAP_NORESERVE, descriptor, 0);
+      mmap(begin_ + offset, size, protection, flags | MAP_FIXED | MAP_NORESERVE, descriptor, 0);
   if (slot == MAP_FAILED) return false;
   // Both are courtesies: a kernel that refuses them still gives memory.
   madvise(slot, size, MADV_DONTDUMP);

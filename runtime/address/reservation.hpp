@@ -48,12 +48,14 @@ class Reservation {
   bool map_private(Index offset, Index bytes) const;
   /// Opens it as the beginning of `file`, shared with whoever maps the file.
   bool map_shared(Index offset, Index bytes, const File& file) const;
+  /// The same, but closed until pages of it are opened (mprotect).
+  bool map_closed(Index offset, Index bytes, const File& file) const;
   /// Opens it as shared memory without a file, for kernels that give us none.
   bool map_shared(Index offset, Index bytes) const;
 
  private:
   Reservation(std::byte* begin, Index bytes) : begin_(begin), bytes_(bytes) {}
-  bool map(Index offset, Index bytes, int flags, int descriptor) const;
+  bool map(Index offset, Index bytes, int protection, int flags, int descriptor) const;
 
   std::byte* begin_ = nullptr;
   Index bytes_ = 0;

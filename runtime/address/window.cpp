@@ -24,11 +24,11 @@ Index colour_bytes(std::uint64_t slot) {
 Index usable_bytes(Index pitch) { return pitch - kColourPeriodBytes; }
 
 /// The largest slots of which `count` fit into the window and into the process's limits.
-Index wished_pitch(Index largest, Index count) {
+Index wished_pitch(Index largest, Index count, Index views) {
   Index pitch = largest;
   while (pitch > kSmallestSlotBytes && pitch > kWindowSlots * kLargestSlotBytes / count) pitch /= 2;
   if (const auto left = address_space_left()) {
-    while (pitch > kSmallestSlotBytes && pitch > *left / 2 / count) pitch /= 2;
+    while (pitch > kSmallestSlotBytes && pitch > *left / 2 / (count + views)) pitch /= 2;
   }
   return pitch;
 }
@@ -54,7 +54,9 @@ Slots::Slots(Slots&& other) noexcept
       reservations_(std::move(other.reservations_)),
       bases_(std::move(other.bases_)),
       slot_bytes_(other.slot_bytes_),
-      files_(std::move(other.files_)) {}
+      files_(std::move(other.files_)),
+      view_(other.view_),
+      view_refused_(other.view_refused_) {}
 
 Slots& Slots::operator=(Slots&& other) noexcept {
   if (this == &other) return *this;
@@ -65,6 +67,8 @@ Slots& Slots::operator=(Slots&& other) noexcept {
   bases_ = std::move(other.bases_);
   slot_bytes_ = other.slot_bytes_;
   files_ = std::move(other.files_);
+  view_ = other.view_;
+  view_refused_ = other.view_refused_;
   return *this;
 }
 
@@ -78,6 +82,24 @@ std::byte* Slots::base(base::PlaceId place) const {
 int Slots::file(base::PlaceId place) const {
   base::check(0 <= place.value && place.value < places(), "a place has no slot");
   return files_[static_cast<std::size_t>(place.value)].descriptor();
+}
+
+std::byte* Slots::view() {
+  base::check(window_ != nullptr, "a view is made of slots that live");
+  if (view_ != nullptr || view_refused_) return view_;
+  view_refused_ = true;
+  const File& file = files_.front();
+  if (file.descriptor() < 0) return nullptr;
+  auto reservation = Reservation::anywhere(slot_bytes_ + kColourPeriodBytes);
+  if (!reservation) return nullptr;
+  // Where the slot's blocks begin, the view's do: pages that are large are so in both.
+  const auto wanted = reinterpret_cast<std::uintptr_t>(bases_.front());
+  const auto at = reinterpret_cast<std::uintptr_t>(reservation->begin());
+  const auto skip = static_cast<Index>((wanted - at) % static_cast<std::uintptr_t>(kColourPeriodBytes));
+  if (!reservation->map_closed(skip, slot_bytes_, file)) return nullptr;
+  view_ = reservation->begin() + skip;
+  window_->add_view(*this, std::move(*reservation), view_);
+  return view_;
 }
 
 void Slots::add_place(std::byte* first, Index bytes) {
@@ -108,7 +130,8 @@ Slots Window::acquire(const Request& request) {
   const int places = 1 + request.device_places;
   base::check(request.device_places >= 0 && places <= base::kMaxPlaces, "an owner asks for too many places");
   base::check(request.peers >= 1, "an owner counts itself among its peers");
-  const Index pitch = wished_pitch(options_.largest_slot_bytes, Index{places} * request.peers);
+  const Index pitch = wished_pitch(options_.largest_slot_bytes, Index{places} * request.peers,
+                                   request.view ? request.peers : 0);
 
   const base::MutexLock lock(mutex_);
   Slots slots;
@@ -190,12 +213,21 @@ void Window::add(Slots& slots, std::byte* first, Index bytes) {
   slots.files_.emplace_back();
 }
 
+void Window::add_view(Slots& slots, Reservation reservation, std::byte* first) {
+  const base::MutexLock lock(mutex_);
+  const auto host = slots_.find(reinterpret_cast<std::uintptr_t>(slots.bases_.front()));
+  const Slot same = host->second;
+  slots_.emplace(reinterpret_cast<std::uintptr_t>(first), same);
+  slots.reservations_.push_back(std::move(reservation));
+}
+
 /// Forgotten before it is unmapped, so that find() never names dead memory; the addresses are free for others
 /// after that.
 void Window::forget(Slots& slots) {
   {
     const base::MutexLock lock(mutex_);
     for (const std::byte* const base : slots.bases_) slots_.erase(reinterpret_cast<std::uintptr_t>(base));
+    if (slots.view_ != nullptr) slots_.erase(reinterpret_cast<std::uintptr_t>(slots.view_));
   }
   slots.reservations_.clear();  // without the lock: giving back many used pages takes long
   if (!slots.addresses_) return;

@@ -75,6 +75,10 @@ class Slots {
   /// The file behind a slot, or -1 where it has none: private memory, or a kernel without such files. Ours; do not close it.
   int file(base::PlaceId place) const;
   bool table_mode() const { return !addresses_.has_value(); }
+  /// A second mapping of the host slot, closed: what a thread of the program gets at is opened piece by piece (mprotect).
+  /// Made at the first call, wherever the kernel has room, and as large as the slot; find() knows its addresses as those of
+  /// the host place. Null where the slot has no file, or no addresses are left. Not from two threads.
+  std::byte* view();
   /// Adds a place whose memory lies where somebody else has put it (a GPU's driver): [first, first + bytes), at least
   /// slot_bytes(), until these slots end. Not from two threads.
   void add_place(std::byte* first, Index bytes);
@@ -90,6 +94,8 @@ class Slots {
   std::vector<std::byte*> bases_;
   Index slot_bytes_ = 0;
   std::vector<File> files_;  // by place, some empty
+  std::byte* view_ = nullptr;
+  bool view_refused_ = false;
 };
 
 class Window {
@@ -109,6 +115,7 @@ class Window {
     int device_places = 0;
     int peers = 1;
     bool mappable_devices = false;  ///< device slots are mappings of files, too
+    bool view = false;              ///< view() will be asked for: a limit on address space leaves room for it
   };
   Slots acquire(const Request& request) NUNA_EXCLUDES(mutex_);
 
@@ -134,6 +141,7 @@ class Window {
   bool try_table(Slots& slots, int places, Index pitch, bool mappable) NUNA_REQUIRES(mutex_);
   void forget(Slots& slots) NUNA_EXCLUDES(mutex_);
   void add(Slots& slots, std::byte* first, Index bytes) NUNA_EXCLUDES(mutex_);
+  void add_view(Slots& slots, Reservation reservation, std::byte* first) NUNA_EXCLUDES(mutex_);
 
   const WindowOptions options_;
   mutable base::Mutex mutex_;

@@ -14,6 +14,9 @@ using base::ByteBox;
 
 namespace {
 
+// Read through views of at most this size, bytes are brought at the opening.
+constexpr Index kSmallBytes = Index{64} << 10;
+
 // Calls f(address, bytes) for every contiguous run of the region, in packing order.
 template <class F>
 void for_each_run(const device::Region& r, F f) {
@@ -46,7 +49,25 @@ std::uint64_t asked(const HostView& v) {
          static_cast<std::uint64_t>(span.end);
 }
 
+class Paused {
+ public:
+  explicit Paused(execute::HostAccess& access) : access_(access) { access_.pause(); }
+  ~Paused() { access_.resume(); }
+  Paused(const Paused&) = delete;
+  Paused& operator=(const Paused&) = delete;
+
+ private:
+  execute::HostAccess& access_;
+};
+
 }  // namespace
+
+HostViews::HostViews(execute::Program& program, base::Turn& turn, Config config)
+    : program_(program), turn_(turn), config_(std::move(config)) {}
+
+HostViews::~HostViews() {
+  for (const auto& [side, buffer] : sides_) buffer->host.reset();
+}
 
 base::BoxList HostViews::boxes(const HostView& view) const {
   if (view.bytes) return base::boxes_of_range(view.buffer->shape(), *view.bytes);
@@ -72,7 +93,7 @@ void HostViews::check_box(const execute::Buffer& buffer, const Box& elements, st
 // Two views of the same bytes, one of them writable, would see each other's unfinished changes.
 void HostViews::check_free(const HostView& wanted) const {
   for (const auto& other : open_) {
-    if (!other->open || other->buffer != wanted.buffer) continue;
+    if (!other->open || other->lazy || other->buffer != wanted.buffer) continue;
     if (other->mode == Mode::read && wanted.mode == Mode::read) continue;
     for (const ByteBox& a : boxes(*other)) {
       for (const ByteBox& b : boxes(wanted)) {
@@ -86,33 +107,50 @@ void HostViews::check_free(const HostView& wanted) const {
   }
 }
 
-std::shared_ptr<HostView> HostViews::add(HostView view) {
-  open_.push_back(std::make_shared<HostView>(std::move(view)));
-  if (!open_.back()->elsewhere) open_.back()->buffer->instances->pin(base::kHostPlace);
-  return open_.back();
+void HostViews::add(const std::shared_ptr<HostView>& view) {
+  open_.push_back(view);
+  if (!view->elsewhere) view->buffer->instances->pin(base::kHostPlace);
 }
 
 void HostViews::end(HostView& view) {
   view.open = false;
   if (!view.elsewhere) view.buffer->instances->unpin(base::kHostPlace);
+  if (std::exchange(view.paused, false)) view.buffer->host->resume();
   open_.remove_if([&](const auto& v) { return v.get() == &view; });
+  if (!view.lazy) return;
+  HostSide& side = *known_side(*view.buffer);
+  side.end_view(view.mode != Mode::read);
+  // Pointers that are used too long are noticed at the next launch that writes, or at once if asked for.
+  if (!program_.config().check || side.has_views()) return;
+  const Paused paused(side);
+  program_.settle(*view.buffer);
+  side.close_all();
 }
 
 std::shared_ptr<HostView> HostViews::open(execute::Buffer& buffer, const Box& elements, Mode mode,
                                           std::string_view site) {
   rethrow_kept(buffer);
   check_box(buffer, elements, site);
-  HostView view{&buffer, mode, elements, std::nullopt, std::string(site), {}};
-  check_free(view);
-  if (mode != Mode::write) program_.fetch(buffer, elements, std::nullopt, mode == Mode::read_write, site);
-  if (mode == Mode::write) program_.count_call("host view for writing", site, asked(view));
-  begin(view);
-  return add(std::move(view));
+  auto view = std::make_shared<HostView>(HostView{&buffer, mode, elements, std::nullopt, std::string(site), {}});
+  if (can_be_lazy(buffer)) {
+    open_lazily(view, true, site);
+  } else {
+    open_eagerly(view, elements, site);
+  }
+  return view;
 }
 
-std::shared_ptr<HostView> HostViews::open_bytes(execute::Buffer& buffer, Interval bytes, Mode mode,
-                                                std::string_view site) {
+std::shared_ptr<HostView> HostViews::open_all(execute::Buffer& buffer, std::string_view site) {
+  const Box elements(buffer.shape().extents);
+  if (!can_be_lazy(buffer)) return open(buffer, elements, Mode::read_write, site);
   rethrow_kept(buffer);
+  auto view = std::make_shared<HostView>(
+      HostView{&buffer, Mode::read_write, elements, std::nullopt, std::string(site), {}});
+  open_lazily(view, false, site);
+  return view;
+}
+
+void HostViews::refuse_bytes(const execute::Buffer& buffer, Interval bytes, std::string_view site) const {
   if (bytes.empty() || bytes.begin < 0 || bytes.end > buffer.shape().bytes()) {
     throw Error(ErrorCode::out_of_bounds, "the host view at " + std::string(site) + ": bytes [" +
                                               std::to_string(bytes.begin) + ", " + std::to_string(bytes.end) +
@@ -125,15 +163,25 @@ std::shared_ptr<HostView> HostViews::open_bytes(execute::Buffer& buffer, Interva
                     std::to_string(buffer.shape().bytes()) +
                     " bytes is larger than an address slot and is not stored densely: open boxes of it");
   }
-  HostView view{&buffer, mode, {}, bytes, std::string(site), {}};
-  check_free(view);
-  if (mode != Mode::write) {
-    program_.fetch(buffer, element_hull(buffer.shape(), bytes), std::nullopt, mode == Mode::read_write, site);
-  } else {
-    program_.count_call("host view for writing", site, asked(view));
-  }
-  begin(view);
-  return add(std::move(view));
+}
+
+std::shared_ptr<HostView> HostViews::open_bytes(execute::Buffer& buffer, Interval bytes, Mode mode,
+                                                std::string_view site) {
+  if (!can_be_lazy(buffer)) return open_bytes_now(buffer, bytes, mode, site);
+  rethrow_kept(buffer);
+  refuse_bytes(buffer, bytes, site);
+  auto view = std::make_shared<HostView>(HostView{&buffer, mode, {}, bytes, std::string(site), {}});
+  open_lazily(view, true, site);
+  return view;
+}
+
+std::shared_ptr<HostView> HostViews::open_bytes_now(execute::Buffer& buffer, Interval bytes, Mode mode,
+                                                    std::string_view site) {
+  rethrow_kept(buffer);
+  refuse_bytes(buffer, bytes, site);
+  auto view = std::make_shared<HostView>(HostView{&buffer, mode, {}, bytes, std::string(site), {}});
+  open_eagerly(view, element_hull(buffer.shape(), bytes), site);
+  return view;
 }
 
 std::shared_ptr<HostView> HostViews::open_at(execute::Buffer& buffer, base::RankId rank, const Box& elements,
@@ -145,32 +193,286 @@ std::shared_ptr<HostView> HostViews::open_at(execute::Buffer& buffer, base::Rank
                                                  std::to_string(rank.value) + " among " +
                                                  std::to_string(program_.config().team.ranks));
   }
-  HostView view{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}};
-  check_free(view);
+  if (can_be_lazy(buffer)) return open(buffer, elements, Mode::read, site);
+  auto view = std::make_shared<HostView>(
+      HostView{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}});
+  check_free(*view);
   program_.fetch(buffer, elements, rank, false, site);
-  view.elsewhere = rank != program_.config().rank;
-  return add(std::move(view));
+  view->elsewhere = rank != program_.config().rank;
+  add(view);
+  return view;
 }
 
 std::shared_ptr<HostView> HostViews::open_local(execute::Buffer& buffer, const Box& elements,
                                                 std::string_view site) {
   rethrow_kept(buffer);
   check_box(buffer, elements, site);
-  HostView view{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}};
-  check_free(view);
+  auto view = std::make_shared<HostView>(
+      HostView{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}});
+  if (can_be_lazy(buffer)) {
+    settle(buffer);
+    program_.check_local(buffer, elements, site);
+    open_lazily(view, true, site);
+    return view;
+  }
+  check_free(*view);
   program_.fetch_local(buffer, elements, site);
-  return add(std::move(view));
+  add(view);
+  return view;
+}
+
+// ---- eager views ----
+
+void HostViews::open_eagerly(const std::shared_ptr<HostView>& view, const Box& fetched, std::string_view site) {
+  check_free(*view);
+  if (view->mode == Mode::write) {
+    program_.count_call("host view for writing", site, asked(*view));
+  } else {
+    program_.fetch(*view->buffer, fetched, std::nullopt, view->mode == Mode::read_write, site);
+  }
+  begin(*view);
+  add(view);
 }
 
 void HostViews::begin(HostView& view) {
+  if (view.buffer->host != nullptr) {
+    view.buffer->host->pause();
+    view.paused = true;
+  }
   if (view.mode == Mode::read) return;
   for (const ByteBox& b : boxes(view)) program_.open_for_writing(*view.buffer, b);
   if (view.mode == Mode::write) mark_written(view, program_.all_ranks());
   if (view.mode == Mode::read_write && program_.config().team.ranks > 1) view.twin = packed(view);
 }
 
+// ---- lazy views ----
+
+std::byte* HostViews::second_mapping() {
+  if (!second_mapping_) {
+    second_mapping_ = config_.second_mapping();
+    if (*second_mapping_ == nullptr) {
+      base::warn_once("no second mapping",
+                      "the host's memory cannot be mapped twice here (a limit on address space, or a kernel without "
+                      "files in memory): host views are brought whole when they are opened, as with NUNA_FAULTS=off");
+    }
+  }
+  return *second_mapping_;
+}
+
+bool HostViews::can_be_lazy(const execute::Buffer& buffer) {
+  const auto& adopted = buffer.instances->adopted();
+  return config_.lazy && buffer.instances->dense() && !(adopted && adopted->place == base::kHostPlace) &&
+         second_mapping() != nullptr;
+}
+
+HostSide* HostViews::known_side(const execute::Buffer& buffer) const {
+  return static_cast<HostSide*>(buffer.host.get());
+}
+
+HostSide& HostViews::side_of(execute::Buffer& buffer) {
+  if (HostSide* const known = known_side(buffer)) return *known;
+  if (service_ == nullptr) {
+    service_ = std::make_unique<FaultService>(turn_, [this](const FaultService::Request& r) { serve(r); });
+  }
+  const auto chosen = block_bytes_.find(buffer.number);
+  auto side = std::make_unique<HostSide>(buffer, program_.places(), address(buffer),
+                                         chosen != block_bytes_.end() ? chosen->second : config_.block_bytes,
+                                         *service_, program_.stats());
+  sides_.emplace(side.get(), &buffer);
+  buffer.host = std::move(side);
+  return *known_side(buffer);
+}
+
+std::byte* HostViews::address(execute::Buffer& buffer) {
+  if (can_be_lazy(buffer)) return second_mapping() + buffer.instances->offset();
+  return reinterpret_cast<std::byte*>(buffer.instances->view(base::kHostPlace).origin);
+}
+
+void HostViews::set_block_bytes(execute::Buffer& buffer, Index bytes, std::string_view site) {
+  if (bytes < kLeastBlockBytes || bytes > kMostBlockBytes || (bytes & (bytes - 1)) != 0) {
+    throw Error(ErrorCode::invalid_argument, "blocks of " + std::to_string(bytes) + " bytes at " +
+                                                 std::string(site) +
+                                                 ": expected a power of two from 4096 to 2097152");
+  }
+  if (buffer.host != nullptr) {
+    throw Error(ErrorCode::invalid_argument, "the size of blocks at " + std::string(site) +
+                                                 ": the host has opened the buffer before; set it first");
+  }
+  block_bytes_[buffer.number] = bytes;
+}
+
+void HostViews::settle(execute::Buffer& buffer) {
+  if (buffer.host == nullptr) return;
+  const Paused paused(*buffer.host);
+  program_.settle(buffer);
+}
+
+// The dense bytes of a box, ascending.
+std::vector<Interval> HostViews::runs_of(const execute::Buffer& buffer, const base::BoxList& boxes) {
+  std::vector<Interval> runs;
+  for (const ByteBox& b : boxes) {
+    adsm::for_each_run(buffer.shape(), b, {0, buffer.shape().bytes()}, [&](Index begin, Index end) {
+      if (!runs.empty() && runs.back().end == begin) {
+        runs.back().end = end;
+      } else {
+        runs.push_back({begin, end});
+      }
+    });
+  }
+  return runs;
+}
+
+void HostViews::open_lazily(const std::shared_ptr<HostView>& view, bool waits, std::string_view site) {
+  execute::Buffer& buffer = *view->buffer;
+  HostSide& side = side_of(buffer);
+  view->lazy = true;
+  const base::BoxList opened = boxes(*view);
+  settle(buffer);
+  if (waits && view->mode != Mode::write) {
+    for (const ByteBox& b : opened) {
+      if (view->mode == Mode::read) program_.check_written(buffer, b, site);
+    }
+    for (const ByteBox& b : opened) program_.wait_for_makers(buffer, b);
+  }
+  side.add_view(view->mode != Mode::read);
+  add(view);
+  try {
+    if (view->mode == Mode::write) return open_for_overwriting(side, *view, opened);
+    Index bytes = 0;
+    for (const ByteBox& b : opened) bytes += b.bytes();
+    if (waits && bytes <= kSmallBytes) bring(side, runs_of(buffer, opened), view->mode != Mode::read, site);
+  } catch (...) {
+    end(*view);
+    throw;
+  }
+}
+
+// All of it will be written: nothing is fetched, and whole blocks are open from the start.
+void HostViews::open_for_overwriting(HostSide& side, HostView& view, const base::BoxList& opened) {
+  execute::Buffer& buffer = *view.buffer;
+  const std::vector<Interval> runs = runs_of(buffer, opened);
+  for (;;) {
+    {
+      const Paused paused(side);
+      program_.settle(buffer);
+      if (!program_.host_is_used(buffer, opened)) {
+        for (const ByteBox& b : opened) buffer.instances->ensure(base::kHostPlace, b);
+        mark_written(view, program_.all_ranks());
+        side.renew();
+        for (const Interval& r : runs) side.open(r, true, false);
+        return;
+      }
+    }
+    program_.wait_for_host_users(buffer, opened);
+  }
+}
+
+// Now, in one go, with the rest of their blocks.
+void HostViews::bring(HostSide& side, const std::vector<Interval>& bytes, bool write, std::string_view site) {
+  execute::Buffer& buffer = side.buffer();
+  for (;;) {
+    base::BoxList awaited;
+    {
+      const Paused paused(side);
+      program_.settle(buffer);
+      bool ready = true;
+      for (const Interval& r : bytes) {
+        if (side.is_open(r, write)) continue;
+        base::BoxList lacking;
+        for (const Interval& l : side.lacking(r)) {
+          for (const ByteBox& b : base::boxes_of_range(buffer.shape(), l)) lacking.push_back(b);
+        }
+        program_.bring_to_host(buffer, lacking, site);
+        side.renew();
+        const Interval whole = side.whole_blocks(r);
+        if (side.ready(whole, write)) {
+          side.open(whole, write, true);
+        } else {
+          ready = false;
+          for (const ByteBox& b : base::boxes_of_range(buffer.shape(), whole)) awaited.push_back(b);
+        }
+      }
+      if (ready) return;
+    }
+    program_.wait_for_host_users(buffer, awaited);
+  }
+}
+
+void HostViews::acquire(const std::shared_ptr<HostView>& view, const Box& elements, std::string_view site) {
+  if (!view->lazy) {
+    if (view->open || view->elsewhere) return;
+    if (view->ended) {
+      throw Error(ErrorCode::invalid_argument, "acquire at " + std::string(site) +
+                                                   ": the host view opened at " + view->site +
+                                                   " was closed: open another");
+    }
+    view->open = true;
+    open_eagerly(view, view->bytes ? element_hull(view->buffer->shape(), *view->bytes) : view->elements, site);
+    return;
+  }
+  execute::Buffer& buffer = *view->buffer;
+  base::BoxList wanted = boxes(*view);
+  if (!view->bytes) {
+    check_box(buffer, elements, site);
+    wanted = {buffer.shape().of(elements.intersect(view->elements))};
+  }
+  for (const ByteBox& b : wanted) program_.wait_for_makers(buffer, b);
+  bring(*known_side(buffer), runs_of(buffer, wanted), view->mode != Mode::read, site);
+}
+
+void HostViews::release(HostView& view, std::string_view site) {
+  if (!view.open) return;
+  if (!view.lazy) return close(view, site);
+  HostSide& side = *known_side(*view.buffer);
+  const Paused paused(side);
+  program_.settle(*view.buffer);
+  for (const Interval& r : runs_of(*view.buffer, boxes(view))) side.shut(r);
+}
+
+// In the service's thread, with the turn (or for a thread that has it).
+void HostViews::serve(const FaultService::Request& request) {
+  const auto known = sides_.find(request.side);
+  if (known == sides_.end()) return;
+  HostSide& side = *request.side;
+  execute::Buffer& buffer = *known->second;
+  const Interval blocks{request.first, request.first + request.count};
+  const Interval bytes = side.whole_blocks({blocks.begin * side.block_bytes(), blocks.end * side.block_bytes()});
+  if (!request.paused) side.pause();
+  if (request.doubt) {
+    if (const std::exception_ptr failure = side.failure(blocks)) {
+      base::warn_once("failed bytes of buffer " + std::to_string(buffer.number),
+                      "the host reads bytes of the buffer created at " + buffer.site +
+                          " by plain pointers, and what should have made them has failed (they are what they were "
+                          "before): " +
+                          base::text_of(failure));
+    }
+  } else {
+    try {
+      program_.settle(buffer);
+      base::BoxList lacking;
+      for (const Interval& l : side.lacking(bytes)) {
+        for (const ByteBox& b : base::boxes_of_range(buffer.shape(), l)) lacking.push_back(b);
+      }
+      program_.bring_to_host(buffer, lacking, "a touched pointer");
+    } catch (const std::exception& e) {
+      base::log(base::LogLevel::error, "adsm", program_.config().rank,
+                "the host touches the buffer created at " + buffer.site +
+                    ", but its bytes cannot be brought: " + e.what());
+      side.give_up();
+    }
+  }
+  if (request.paused) {
+    side.renew();
+  } else {
+    side.resume();
+  }
+}
+
+// ---- both ----
+
 detail::InstanceView HostViews::instance(const HostView& view) const {
   detail::InstanceView v = view.buffer->instances->view(base::kHostPlace);
+  if (view.lazy) v.origin = reinterpret_cast<char*>(known_side(*view.buffer)->view());
   if (view.bytes) {
     v.stride_bytes = {1, 1, 1};
     v.extents = Extents{view.buffer->shape().bytes()};
@@ -255,8 +557,14 @@ void HostViews::finish_read_write(HostView& view, std::string_view site) {
 }
 
 void HostViews::close(HostView& view, std::string_view site) {
+  view.ended = true;
+  end_now(view, site);
+}
+
+void HostViews::end_now(HostView& view, std::string_view site) {
   if (!view.open) return;
   end(view);
+  if (view.lazy) return;  // what was written is known when somebody asks
   if (view.mode == Mode::write) finish_write(view, site);
   if (view.mode == Mode::read_write) finish_read_write(view, site);
 }
@@ -274,7 +582,7 @@ void HostViews::close_for_launch(execute::Buffer& buffer, bool writes, std::stri
   rethrow_kept(buffer);
   const auto views = open_;
   for (const auto& v : views) {
-    if (v->buffer == &buffer && (writes || v->mode != Mode::read)) close(*v, site);
+    if (v->buffer == &buffer && !v->lazy && (writes || v->mode != Mode::read)) end_now(*v, site);
   }
 }
 
@@ -283,6 +591,12 @@ void HostViews::forget(execute::Buffer& buffer) {
   for (const auto& v : views) {
     if (v->buffer == &buffer) end(*v);
   }
+  if (HostSide* const side = known_side(buffer)) {
+    settle(buffer);  // so that all of its memory is given back
+    sides_.erase(side);
+    buffer.host.reset();
+  }
+  block_bytes_.erase(buffer.number);
   std::erase_if(kept_, [&](const Kept& k) {
     if (k.buffer != buffer.number) return false;
     base::log(base::LogLevel::error, "view", program_.config().rank,

@@ -1,5 +1,9 @@
 #pragma once
-// Host views: opening and closing a buffer for the host (D6), explicit for now.
+// Host views: opening and closing a buffer for the host (D6).
+//
+// With one rank a view is *lazy*: opening it moves nothing, its pointers are those of the second mapping, and bytes come when
+// they are touched (host_side.hpp). It stays open across launches. With several ranks, without faults (NUNA_FAULTS=off), and
+// for buffers without a second mapping (adopted, or not dense) it is *eager*:
 //
 // Opening brings the newest bytes to the host place (unless everything will be written); closing makes what was
 // written the newest. With several ranks, a read-write view keeps a twin from its opening and ranks' changes are
@@ -11,12 +15,17 @@
 // Threads: one at a time, except that pointers of open views may be used from any.
 
 #include <exception>
+#include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "adsm/fault_service.hpp"
+#include "adsm/host_side.hpp"
+#include "base/turn.hpp"
 #include "execute/program.hpp"
 #include "nuna/instance.hpp"
 
@@ -34,11 +43,21 @@ struct HostView {
   std::vector<std::byte> twin;  ///< packed bytes at the opening
   bool open = true;
   bool elsewhere = false;  ///< opened on another rank: known here, but without bytes
+  bool lazy = false;
+  bool ended = false;   ///< by the program, not by a launch
+  bool paused = false;  ///< eager, of a buffer that is open lazily, too: other threads' touches wait for its end
 };
 
 class HostViews {
  public:
-  explicit HostViews(execute::Program& program) : program_(program) {}
+  struct Config {
+    bool lazy = false;  ///< where it can be: needs one rank, and devices that act
+    Index block_bytes = kDefaultBlockBytes;
+    /// Where the second mapping of the host place begins, made at the first call; null if there is none.
+    std::function<std::byte*()> second_mapping;
+  };
+  HostViews(execute::Program& program, base::Turn& turn, Config config);
+  ~HostViews();
 
   /// Opens a box on every rank. Throws Error (invalid_argument, out_of_bounds) for a box that is none, or that overlaps
   /// an open view when one of the two writes; and the failure of what should have produced the bytes.
@@ -47,11 +66,29 @@ class HostViews {
   /// Opens dense bytes [begin, end), at any byte boundary. Of a dense buffer.
   std::shared_ptr<HostView> open_bytes(execute::Buffer& buffer, Interval bytes, Mode mode,
                                        std::string_view site);
+  /// The same, eagerly: for copies within one call.
+  std::shared_ptr<HostView> open_bytes_now(execute::Buffer& buffer, Interval bytes, Mode mode,
+                                           std::string_view site);
+  /// Opens the whole buffer to read and write. Waits for nothing, if it can be lazy.
+  std::shared_ptr<HostView> open_all(execute::Buffer& buffer, std::string_view site);
   /// Opens a box for reading on one rank; `elsewhere` on the others, which know of it until they close it.
   std::shared_ptr<HostView> open_at(execute::Buffer& buffer, base::RankId rank, const Box& elements,
                                     std::string_view site);
   /// Opens for reading what this rank holds; no other rank takes part.
   std::shared_ptr<HostView> open_local(execute::Buffer& buffer, const Box& elements, std::string_view site);
+
+  /// Brings a box of an open view now, instead of when it is touched, and waits for it. Of an eager view that a launch has
+  /// closed: opens it again. Throws as opening does.
+  void acquire(const std::shared_ptr<HostView>& view, const Box& elements, std::string_view site);
+  /// The opposite: a later touch faults again; what was written is known. Of an eager view: closes it.
+  void release(HostView& view, std::string_view site);
+  /// Bytes that are opened together, of a buffer that was not opened yet. Throws Error (invalid_argument) for what is no power
+  /// of two from 4 KiB to 2 MiB, or comes too late.
+  void set_block_bytes(execute::Buffer& buffer, Index bytes, std::string_view site);
+  /// Where the program's pointers into a dense buffer point.
+  std::byte* address(execute::Buffer& buffer);
+  /// What the host has written so far is the newest.
+  void settle(execute::Buffer& buffer);
 
   /// Where the view's elements lie. Byte views are one-dimensional.
   detail::InstanceView instance(const HostView& view) const;
@@ -77,7 +114,19 @@ class HostViews {
     std::exception_ptr failure;
   };
 
-  std::shared_ptr<HostView> add(HostView view);
+  void add(const std::shared_ptr<HostView>& view);
+  void open_eagerly(const std::shared_ptr<HostView>& view, const Box& fetched, std::string_view site);
+  void open_lazily(const std::shared_ptr<HostView>& view, bool waits, std::string_view site);
+  void open_for_overwriting(HostSide& side, HostView& view, const base::BoxList& opened);
+  void end_now(HostView& view, std::string_view site);
+  void refuse_bytes(const execute::Buffer& buffer, Interval bytes, std::string_view site) const;
+  bool can_be_lazy(const execute::Buffer& buffer);
+  std::byte* second_mapping();
+  HostSide& side_of(execute::Buffer& buffer);
+  HostSide* known_side(const execute::Buffer& buffer) const;
+  static std::vector<Interval> runs_of(const execute::Buffer& buffer, const base::BoxList& boxes);
+  void bring(HostSide& side, const std::vector<Interval>& bytes, bool write, std::string_view site);
+  void serve(const FaultService::Request& request);
   void check_box(const execute::Buffer& buffer, const Box& elements, std::string_view site) const;
   void check_free(const HostView& wanted) const;
   base::BoxList boxes(const HostView& view) const;
@@ -91,8 +140,14 @@ class HostViews {
   std::string range_text(const HostView& view, Interval packed_bytes) const;
 
   execute::Program& program_;
+  base::Turn& turn_;
+  Config config_;
+  std::optional<std::byte*> second_mapping_;
   std::list<std::shared_ptr<HostView>> open_;
   std::vector<Kept> kept_;
+  std::map<std::uint64_t, Index> block_bytes_;  // by buffer number, where it was set
+  std::map<const HostSide*, execute::Buffer*> sides_;
+  std::unique_ptr<FaultService> service_;  // from the first lazy view on
 };
 
 }  // namespace nuna::adsm

@@ -22,6 +22,9 @@ constexpr std::string_view kTestPrefix = "NUNA_TEST_";  // read by the tests, no
 constexpr std::array kKnown = {
     SettingInfo{"NUNA_AHEAD", "1 to 1,048,576", "64",
                 "launches that may run ahead of the oldest unfinished one"},
+    SettingInfo{"NUNA_BLOCK", "a size", "64 KiB",
+                "bytes that are brought and opened together when the host touches a buffer: a power of two, 4 KiB to 2 MiB",
+                "Buffer::set_block"},
     SettingInfo{
         "NUNA_CHECK", "on or off", "off",
         "reading bytes that nobody wrote is an error, not one warning; messages carry sums of their bytes"},
@@ -38,6 +41,8 @@ constexpr std::array kKnown = {
                 "Options::devices, --devices N"},
     SettingInfo{"NUNA_DRY_RUN", "on or off", "off", "print what launches would do, and move nothing",
                 "Options::dry_run"},
+    SettingInfo{"NUNA_FAULTS", "on or off", "on",
+                "host pointers bring bytes when they are touched (one rank); off: when a view is opened"},
     SettingInfo{"NUNA_INJECT", "route:fault, ...", "none",
                 "faults planted into routes, to see what becomes of them"},
     SettingInfo{"NUNA_LOG", "warn, info, debug", "warn", "least level of what is told on standard error"},

@@ -186,6 +186,8 @@ class Timeline {
   void complete(std::uint64_t value);
   /// Records that operation `value` failed; call before complete(value).
   void fail(std::uint64_t value, std::exception_ptr failure) NUNA_EXCLUDES(mutex_);
+  /// Whether any operation has failed. Without a lock, for signal handlers.
+  bool any_failed() const { return any_failed_.load(std::memory_order_acquire); }
   /// The failure of operation `value`, or null. Meaningful once the value is reached.
   std::exception_ptr failure(std::uint64_t value) const NUNA_EXCLUDES(mutex_);
 

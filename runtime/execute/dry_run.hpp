@@ -19,6 +19,7 @@ class DryRun final : public Executor {
   void prepare(const plan::PlacePlan& plan, const Call& call) override;
   Completion submit(const plan::PlacePlan& plan, const Call& call) override;
   void wait_for_host(Instances&, const base::ByteBox&, bool) override {}
+  void wait_for(const Tickets&) override {}
   void quiesce(Instances&) override {}
   void wait_for(Instances&) override {}
   std::vector<std::exception_ptr> drain() override { return {}; }

@@ -78,6 +78,8 @@ class Executor {
   /// Waits until the host may read (or also write) `box` of the host place's instance; throws the failure of
   /// what should have produced it.
   virtual void wait_for_host(Instances& buffer, const base::ByteBox& box, bool write) = 0;
+  /// Waits for operations, whether they fail or not.
+  virtual void wait_for(const Tickets& operations) = 0;
   /// Waits for everything that uses the buffer, whether it fails or not.
   virtual void quiesce(Instances& buffer) = 0;
   /// Does so, and throws the failure of what the buffer holds.

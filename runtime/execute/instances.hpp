@@ -72,6 +72,11 @@ class Instances {
   /// Notes that the operation `by` reads (writes) `box`; a default ticket: it is done.
   void note_read(base::PlaceId place, const base::ByteBox& box, base::Ticket by);
   void note_write(base::PlaceId place, const base::ByteBox& box, base::Ticket by);
+  /// Calls f(box, ticket, writes) for every operation noted in `place`, done or not.
+  template <class F>
+  void for_each_user(base::PlaceId place, F f) const {
+    for (const Record& r : at(place).records) f(r.box, r.ticket, r.write);
+  }
   /// Everything in flight in any place; and the failure of what is held (not of those that read it).
   void all_users(Tickets& after) const;
 

@@ -252,6 +252,11 @@ void Live::wait_for_host(Instances& buffer, const base::ByteBox& box, bool write
   }
 }
 
+void Live::wait_for(const Tickets& operations) {
+  const Wire::Waiting waiting(wire_);
+  for (const Ticket& t : operations) t.wait();
+}
+
 void Live::quiesce(Instances& buffer) {
   const Wire::Waiting waiting(wire_);
   Tickets users;

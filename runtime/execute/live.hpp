@@ -36,6 +36,7 @@ class Live final : public Executor {
   Completion submit(const plan::PlacePlan& plan, const Call& call) override;
   std::exception_ptr lost() const override { return wire_ == nullptr ? nullptr : wire_->lost(); }
   void wait_for_host(Instances& buffer, const base::ByteBox& box, bool write) override;
+  void wait_for(const Tickets& operations) override;
   void quiesce(Instances& buffer) override;
   void wait_for(Instances& buffer) override;
   std::vector<std::exception_ptr> drain() override;

@@ -1,5 +1,7 @@
 #include "execute/program.hpp"
 
+#include <absl/types/span.h>
+
 #include <algorithm>
 
 #include "access/declared.hpp"
@@ -44,6 +46,49 @@ std::string described(std::string_view verb, std::string_view name, std::string_
 std::string_view told(const Call& call) { return call.is_launch() ? call.name : std::string_view(); }
 
 }  // namespace
+
+// Of a call: keeps threads that touch the buffers' bytes without a call from getting at more, until it ends. What they
+// have written so far comes before the call.
+class Program::Pausing {
+ public:
+  Pausing(Program& program, absl::Span<Buffer* const> buffers) : program_(program) {
+    for (Buffer* b : buffers) {
+      if (b->host == nullptr) continue;
+      b->host->pause();
+      paused_.push_back(b);
+      program_.settle(*b);
+    }
+  }
+  ~Pausing() {
+    for (Buffer* b : paused_) b->host->resume();
+  }
+  Pausing(const Pausing&) = delete;
+  Pausing& operator=(const Pausing&) = delete;
+
+  /// Whether the calling thread itself has written more since: a user's access function may.
+  bool settled_more() {
+    bool more = false;
+    for (Buffer* b : paused_) {
+      if (!b->host->has_news()) continue;
+      program_.settle(*b);
+      more = true;
+    }
+    return more;
+  }
+  /// Before the instructions of a plan start.
+  void close(const plan::RankPlan& plan, const Arguments& arguments) {
+    for (std::size_t a = 0; a < plan.effects.size() && !paused_.empty(); ++a) {
+      Buffer& buffer = *arguments.buffers[static_cast<std::size_t>(arguments.shape.uses[a].buffer)];
+      if (buffer.host == nullptr) continue;
+      for (const plan::Touch& t : plan.effects[a].reads) buffer.host->close(t.boxes, {});
+      for (const plan::Touch& t : plan.effects[a].writes) buffer.host->close({}, t.boxes);
+    }
+  }
+
+ private:
+  Program& program_;
+  absl::InlinedVector<Buffer*, 6> paused_;
+};
 
 Program::Program(const ProgramConfig& config, const Places& places, address::Arena& arena,
                  cluster::Communicator& communicator, Executor& executor, trace::Stats& stats,
@@ -147,13 +192,25 @@ void Program::check_written(const plan::RankPlan& plan, const Arguments& argumen
   for (std::size_t a = 0; a < plan.effects.size(); ++a) {
     const plan::ArgumentEffect& effect = plan.effects[a];
     if (!effect.undefined_read) continue;
-    const std::string text = what + " reads bytes of buffer argument " + std::to_string(a) + " (" +
-                             to_string(arguments.shape.uses[a].shape.extents) +
-                             ") that nobody wrote, for example " + base::to_string(effect.undefined) +
-                             ": write or fill the buffer first";
-    if (config_.check) throw Error(ErrorCode::never_written, text);
-    base::warn_once("never written: " + what, text);
+    refuse_unwritten(what,
+                     "buffer argument " + std::to_string(a) + " (" +
+                         to_string(arguments.shape.uses[a].shape.extents) + ")",
+                     effect.undefined);
   }
+}
+
+void Program::check_written(const Buffer& buffer, const ByteBox& box, std::string_view site) {
+  const base::BoxList unwritten = buffer.directory->never_written(box);
+  if (unwritten.empty()) return;
+  refuse_unwritten(described("host view", {}, site), "a buffer of " + to_string(buffer.shape().extents),
+                   unwritten.front());
+}
+
+void Program::refuse_unwritten(const std::string& what, const std::string& where, const ByteBox& example) {
+  const std::string text = what + " reads bytes of " + where + " that nobody wrote, for example " +
+                           base::to_string(example) + ": write or fill the buffer first";
+  if (config_.check) throw Error(ErrorCode::never_written, text);
+  base::warn_once("never written: " + what, text);
 }
 
 std::string_view Program::name_of(std::string_view launch) {
@@ -214,8 +271,15 @@ Completion Program::perform(const Arguments& arguments, Call& call, std::string_
                             std::string_view site) {
   if (const std::exception_ptr lost = executor_.lost()) std::rethrow_exception(lost);
   const auto begin = std::chrono::steady_clock::now();
-  const plan::Planned& planned = plan(arguments, call, verb, site);
-  const residency::Lowered& lowered = lower(arguments, call, planned);
+  Pausing pausing(*this, arguments.buffers);
+  const plan::Planned* plan_found = nullptr;
+  const residency::Lowered* lowered_found = nullptr;
+  do {
+    plan_found = &plan(arguments, call, verb, site);
+    lowered_found = &lower(arguments, call, *plan_found);
+  } while (pausing.settled_more());
+  const plan::Planned& planned = *plan_found;
+  const residency::Lowered& lowered = *lowered_found;
   const auto planned_at = std::chrono::steady_clock::now();
   stats_.spent(trace::Phase::planner, planned_at - begin);
   if (recorder_ != nullptr) {
@@ -231,6 +295,7 @@ Completion Program::perform(const Arguments& arguments, Call& call, std::string_
   call.buffers = arguments.instances;
   call.rank_plan = planned.plan;
   prepare(*lowered.plan, call, arguments, verb, site);
+  pausing.close(*planned.plan, arguments);
   std::uint64_t asked = planned.signature;  // of which buffers: ranks that swap two are found
   for (const Buffer* b : arguments.buffers) asked = mixed(asked, b->number);
   number_call(verb, told(call), site, asked, call.envelope);
@@ -278,6 +343,8 @@ bool Program::evict_one(const Arguments& keep) {
 }
 
 void Program::evict(Buffer& buffer, PlaceId place) {
+  Buffer* const only = &buffer;
+  const Pausing pausing(*this, absl::MakeConstSpan(&only, 1));
   residency::ResidencyState state = *buffer.residency;
   plan::PlacePlan plan;
   plan.arguments = 1;
@@ -316,7 +383,7 @@ void Program::fetch(Buffer& buffer, const Box& box, std::optional<base::RankId> 
     executor_.wait_for_host(*buffer.instances, buffer.shape().of(box), false);
 }
 
-void Program::fetch_local(Buffer& buffer, const Box& box, std::string_view site) {
+void Program::check_local(const Buffer& buffer, const Box& box, std::string_view site) const {
   const ByteBox wanted = buffer.shape().of(box);
   base::BoxList lacking{wanted};
   for (const ByteBox& b : buffer.directory->held_by(config_.rank, wanted)) base::subtract(lacking, b);
@@ -325,25 +392,79 @@ void Program::fetch_local(Buffer& buffer, const Box& box, std::string_view site)
                 "host_local at " + std::string(site) + ": rank " + std::to_string(config_.rank.value) +
                     " does not hold " + base::to_string(lacking.front()) + ": ask for one of local_boxes()");
   }
+}
+
+void Program::fetch_local(Buffer& buffer, const Box& box, std::string_view site) {
+  check_local(buffer, box, site);
+  const ByteBox wanted = buffer.shape().of(box);
+  bring_to_host(buffer, {wanted}, site);
+  executor_.wait_for_host(*buffer.instances, wanted, false);
+}
+
+void Program::bring_to_host(Buffer& buffer, const base::BoxList& boxes, std::string_view site) {
   residency::ResidencyState state = *buffer.residency;
   plan::PlacePlan plan;
   plan.arguments = 1;
-  for (const residency::Holding& h : buffer.residency->within(wanted)) {
-    if (h.places.contains(base::kHostPlace)) continue;
-    plan::Instruction step;
-    step.kind = plan::Kind::copy;
-    step.reads.push_back({0, h.places.first(), h.box});
-    step.writes.push_back({0, base::kHostPlace, h.box});
-    plan.instructions.push_back(std::move(step));
+  for (const ByteBox& box : boxes) {
+    for (const residency::Holding& h : buffer.residency->within(box)) {
+      if (h.places.contains(base::kHostPlace)) continue;
+      plan::Instruction step;
+      step.kind = plan::Kind::copy;
+      step.reads.push_back({0, h.places.first(), h.box});
+      step.writes.push_back({0, base::kHostPlace, h.box});
+      plan.instructions.push_back(std::move(step));
+    }
+    state.add(box, base::kHostPlace);
   }
-  state.add(wanted, base::kHostPlace);
+  if (plan.instructions.empty()) return;
   Call call;
   call.name = name_of("fetch");
   call.buffers.push_back(buffer.instances.get());
-  executor_.prepare(plan, call);
+  Arguments keep;
+  keep.buffers.push_back(&buffer);
+  prepare(plan, call, keep, "host view", site);
   executor_.submit(plan, call);
   buffer.residency = lowering_.intern(std::move(state));
-  executor_.wait_for_host(*buffer.instances, wanted, false);
+}
+
+void Program::wait_for_makers(Buffer& buffer, const ByteBox& box) {
+  Tickets makers;
+  for (const residency::Holding& h : buffer.residency->within(box))
+    buffer.instances->before_read(h.places.first(), h.box, makers);
+  wait_for(makers);
+  for (const base::Ticket& t : makers) {
+    if (const std::exception_ptr failure = t.failure()) std::rethrow_exception(failure);
+  }
+}
+
+bool Program::host_is_used(const Buffer& buffer, const base::BoxList& boxes) const {
+  Tickets users;
+  for (const ByteBox& box : boxes) buffer.instances->before_write(base::kHostPlace, box, users);
+  return std::any_of(users.begin(), users.end(), [](const base::Ticket& t) { return !t.done(); });
+}
+
+void Program::wait_for_host_users(Buffer& buffer, const base::BoxList& boxes) {
+  Tickets users;
+  for (const ByteBox& box : boxes) buffer.instances->before_write(base::kHostPlace, box, users);
+  wait_for(users);
+}
+
+void Program::wait_for(const Tickets& tickets) {
+  const trace::PhaseTimer timer(stats_, trace::Phase::wait);
+  executor_.wait_for(tickets);
+}
+
+void Program::settle(Buffer& buffer) {
+  const HostAccess::News news = buffer.host->take_news();
+  for (const Interval& used : news.used) {
+    try {
+      for (const ByteBox& box : base::boxes_of_range(buffer.shape(), used))
+        buffer.instances->ensure(base::kHostPlace, box);
+    } catch (const Error& e) {  // the memory is in use already: a touch cannot be refused
+      base::warn_once("host access without room", std::string("what the host has touched exceeds the limit: ") + e.what());
+    }
+  }
+  for (const Interval& written : news.written) host_wrote(buffer, written, all_ranks());
 }
 
 void Program::open_for_writing(Buffer& buffer, const ByteBox& box) {

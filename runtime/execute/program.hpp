@@ -18,6 +18,7 @@
 #include "address/arena.hpp"
 #include "cluster/communicator.hpp"
 #include "execute/executor.hpp"
+#include "execute/host_access.hpp"
 #include "execute/places.hpp"
 #include "plan/planner.hpp"
 #include "residency/lower.hpp"
@@ -34,6 +35,7 @@ struct Buffer {
   coherence::DirectoryRef directory;
   residency::ResidencyRef residency;
   std::uint64_t last_use = 0;  ///< number of the last call that touched it
+  std::unique_ptr<HostAccess> host;  ///< null: no thread touches its bytes without a call
 
   const base::Shape& shape() const { return instances->shape(); }
 };
@@ -97,6 +99,20 @@ class Program {
   /// `may`, bytes that nobody wrote raise nothing.
   void fetch(Buffer& buffer, const Box& box, std::optional<base::RankId> only, bool may,
              std::string_view site);
+  /// What the host has written through plain pointers is the newest from now on. While its access is paused.
+  void settle(Buffer& buffer);
+  /// Starts to bring to the host place what other places of this rank hold of the boxes. No call is counted. Throws Error
+  /// (out_of_memory).
+  void bring_to_host(Buffer& buffer, const base::BoxList& boxes, std::string_view site);
+  /// Waits for what makes the newest bytes of `box` in this rank, and throws its failure.
+  void wait_for_makers(Buffer& buffer, const base::ByteBox& box);
+  /// Whether operations in flight use some of the boxes in the host place; and waits for those.
+  bool host_is_used(const Buffer& buffer, const base::BoxList& boxes) const;
+  void wait_for_host_users(Buffer& buffer, const base::BoxList& boxes);
+  /// Error (never_written), or one warning, if some of `box` was never written.
+  void check_written(const Buffer& buffer, const base::ByteBox& box, std::string_view site);
+  /// Error (invalid_argument) when this rank does not hold all of `box`.
+  void check_local(const Buffer& buffer, const Box& box, std::string_view site) const;
   /// Brings what this rank holds of `box` to its host place. No rank is asked, nothing is counted as a call. Throws
   /// Error (invalid_argument) when the rank does not hold all of it.
   void fetch_local(Buffer& buffer, const Box& box, std::string_view site);
@@ -116,6 +132,7 @@ class Program {
   cluster::Envelope count_call(std::string_view call, std::string_view site, std::uint64_t arguments);
 
  private:
+  class Pausing;
   Buffer& add(const base::Shape& shape, std::optional<Adopted> memory, std::string_view verb,
               std::string_view site);
   const plan::Planned& plan(const Arguments& arguments, const Call& call, std::string_view verb,
@@ -124,6 +141,8 @@ class Program {
   void count_fallbacks();
   std::string_view name_of(std::string_view launch);
   Completion perform(const Arguments& arguments, Call& call, std::string_view verb, std::string_view site);
+  void wait_for(const Tickets& tickets);
+  void refuse_unwritten(const std::string& what, const std::string& where, const base::ByteBox& example);
   void check_written(const plan::RankPlan& plan, const Arguments& arguments, const std::string& what);
   void prepare(const plan::PlacePlan& plan, const Call& call, const Arguments& arguments,
                std::string_view verb, std::string_view site);

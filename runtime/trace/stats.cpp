@@ -82,6 +82,7 @@ StatsSnapshot& StatsSnapshot::operator+=(const StatsSnapshot& other) {
   plan_cache_hits += other.plan_cache_hits;
   plan_cache_misses += other.plan_cache_misses;
   evictions = evictions + other.evictions;
+  faults = faults + other.faults;
   for (const auto& [name, count] : other.fallbacks) fallbacks[name] += count;
   return *this;
 }
@@ -94,6 +95,7 @@ StatsSnapshot StatsSnapshot::since(const StatsSnapshot& earlier) const {
   result.plan_cache_hits -= earlier.plan_cache_hits;
   result.plan_cache_misses -= earlier.plan_cache_misses;
   result.evictions = evictions - earlier.evictions;
+  result.faults = faults - earlier.faults;
   for (const auto& [name, count] : earlier.fallbacks) result.fallbacks[name] -= count;
   std::erase_if(result.fallbacks, [](const auto& entry) { return entry.second == 0; });
   return result;
@@ -110,6 +112,7 @@ std::string to_string(const StatsSnapshot& snapshot) {
     if (snapshot.moved(route).count > 0) text += traffic_text(to_string(route), snapshot.moved(route));
   }
   if (snapshot.evictions.count > 0) text += traffic_text("evictions", snapshot.evictions);
+  if (snapshot.faults.count > 0) text += traffic_text("host faults", snapshot.faults);
   for (const auto& [name, count] : snapshot.fallbacks)
     text += "\nfallback: " + name + " " + std::to_string(count) + " times";
   return text;
@@ -126,6 +129,7 @@ std::string to_json(const StatsSnapshot& snapshot) {
     json["traffic"][key] = json_of(snapshot.moved(route));
   }
   json["evictions"] = json_of(snapshot.evictions);
+  json["host_faults"] = json_of(snapshot.faults);
   json["fallbacks"] = nlohmann::ordered_json::object();
   for (const auto& [name, count] : snapshot.fallbacks) json["fallbacks"][name] = count;
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -150,6 +154,7 @@ StatsSnapshot Stats::snapshot() const {
   result.plan_cache_hits = load(planning_.hits);
   result.plan_cache_misses = load(planning_.misses);
   result.evictions = evictions_.load();
+  result.faults = faults_.load();
   const base::MutexLock lock(mutex_);
   result.fallbacks = fallbacks_;
   return result;

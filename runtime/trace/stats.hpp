@@ -58,6 +58,7 @@ struct StatsSnapshot {
   std::uint64_t plan_cache_hits = 0;
   std::uint64_t plan_cache_misses = 0;
   Traffic evictions;
+  Traffic faults;  ///< of the host's pages, and the bytes that they brought
   Fallbacks fallbacks;
 
   const Traffic& moved(Route route) const { return traffic[static_cast<std::size_t>(route)]; }
@@ -74,7 +75,7 @@ struct StatsSnapshot {
 std::string to_string(const StatsSnapshot& snapshot);
 /// One line of JSON with every counter: {"launches":..,"plan_cache":{"hits":..,"misses":..},
 /// "<phase>_ns":..,
-/// "traffic":{"<route>":{"count":..,"bytes":..},..},"evictions":{..},"fallbacks":{"<name>":..}}.
+/// "traffic":{"<route>":{"count":..,"bytes":..},..},"evictions":{..},"host_faults":{..},"fallbacks":{"<name>":..}}.
 std::string to_json(const StatsSnapshot& snapshot);
 
 class Stats {
@@ -89,6 +90,8 @@ class Stats {
   }
   /// An instance of `bytes` left its place for another one's sake.
   void evicted(std::int64_t bytes) noexcept { evictions_.add(bytes); }
+  /// A fault of the host, which brought `bytes` from a device's memory. In handlers, too.
+  void faulted(std::int64_t bytes) noexcept { faults_.add(bytes); }
   void launched() noexcept { add(planning_.launches, 1); }
   void plan_cache_hit() noexcept { add(planning_.hits, 1); }
   void plan_cache_miss() noexcept { add(planning_.misses, 1); }
@@ -125,6 +128,7 @@ class Stats {
   alignas(64) Planning planning_;
   alignas(64) std::array<TrafficCounter, kRoutes> traffic_{};
   TrafficCounter evictions_;
+  TrafficCounter faults_;
   mutable base::Mutex mutex_;
   Fallbacks fallbacks_ NUNA_GUARDED_BY(mutex_);
 };

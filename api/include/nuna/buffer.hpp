@@ -20,12 +20,6 @@ namespace detail {
 class BufferState;
 class ContextState;
 
-/// Where in the user's program a call was made.
-struct CallSite {
-  const char* file = "";
-  int line = 0;
-};
-
 /// The untyped part of a Buffer.
 class NUNA_API BufferHandle {
  public:
@@ -45,6 +39,7 @@ class NUNA_API BufferHandle {
   void* open_all(CallSite site) const;
   void close_all(CallSite site) const;
   void* address() const;
+  void set_block(Index bytes, CallSite site) const;
   std::vector<Box> local_boxes() const;
   void give_back(CallSite site) const;
   void release(CallSite site);
@@ -125,7 +120,9 @@ class Buffer {
   /// they come from launches. Sorted by first index.
   std::vector<Box> local_boxes() const { return handle_.local_boxes(); }
 
-  /// Opens the whole buffer for reading and writing until close(), for code that wants a bare pointer.
+  /// Opens the whole buffer for reading and writing until close(), for code that wants a bare pointer. In a Context of one rank the
+  /// pointer stays good across launches, and nothing is waited for or moved before it is touched; where what a failed launch
+  /// should have written is touched, the old bytes are there, one warning says so, and wait() throws the failure.
   T* data(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return static_cast<T*>(handle_.open_all({file, line}));
   }
@@ -136,6 +133,13 @@ class Buffer {
   /// The buffer's address on this rank, for Context::copy and for printing. It may be dereferenced only while the
   /// buffer is open.
   T* address() const { return static_cast<T*>(handle_.address()); }
+
+  /// Bytes that are brought and opened together when the host touches them: a power of two from 4 KiB to 2 MiB (NUNA_BLOCK,
+  /// 64 KiB). Less for single elements far apart, more for whole arrays. Before the host opens the buffer; else
+  /// invalid_argument.
+  void set_block(Index bytes, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    handle_.set_block(bytes, {file, line});
+  }
 
   /// Gives the buffer back before the handle's end. Using it afterwards is ErrorCode::already_released.
   void release(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {

@@ -25,6 +25,12 @@ namespace detail {
 
 class ViewState;
 
+/// Where in the user's program a call was made.
+struct CallSite {
+  const char* file = "";
+  int line = 0;
+};
+
 /// The untyped part of a HostView.
 class NUNA_API ViewHandle {
  public:
@@ -36,6 +42,8 @@ class NUNA_API ViewHandle {
 
   InstanceView instance() const;
   Box box() const;
+  void acquire(const Box& box, CallSite site);
+  void release(CallSite site);
   void close();
 
  private:
@@ -44,8 +52,15 @@ class NUNA_API ViewHandle {
 
 }  // namespace detail
 
-/// Move-only; closes at the end of its life. In a Context of several ranks opening and closing are replicated calls;
-/// any thread may use the pointers in between. What was written is seen by every launch after the close.
+/// Move-only; closes at the end of its life.
+///
+/// In a Context of one rank a view is *lazy*: its pointers show the newest bytes whenever they are used, also after launches;
+/// bytes come when they are touched (a page fault; see docs/host-views.md), and what was written is seen by the next
+/// launch. Any number of threads may use a view's pointers at once, and views may overlap.
+///
+/// In a Context of several ranks, or with NUNA_FAULTS=off, bytes come at the opening, and a launch that uses the buffer closes the
+/// view (see acquire). Opening and closing are replicated calls; any thread may use the pointers in between. What was written
+/// is seen by every launch after the close.
 ///
 /// close() throws ErrorCode::unequal_fill when ranks filled a write view differently, and conflicting_writes when
 /// they changed one byte to different values through read_write views; the destructor keeps such an error for the next
@@ -76,6 +91,22 @@ class HostView {
       inner_whole = inner_whole && box_[a].size() == view_.extent(a);
     }
     return !box_.empty();
+  }
+
+  /// Brings the view's bytes (or those of a box of them) now, in one go, instead of when they are touched; waits for the launches
+  /// that make them, and throws their failure. With several ranks or NUNA_FAULTS=off: opens again what a launch has closed
+  /// (all of it, a replicated call). A system call, or a library that makes some, needs this first: the kernel does not
+  /// fault, it returns EFAULT.
+  void acquire(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    handle_.acquire(box_, {file, line});
+  }
+  void acquire(const Box& box, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    handle_.acquire(box, {file, line});
+  }
+  /// The opposite, as a hint: nothing of the view will be used soon. With several ranks or NUNA_FAULTS=off: closes it, until it is
+  /// acquired again.
+  void release(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    handle_.release({file, line});
   }
 
   /// Ends the access. Pointers from the view are dead afterwards.

@@ -1,0 +1,232 @@
+#include "adsm/fault_handler.hpp"
+
+#include <dlfcn.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "adsm/futex.hpp"
+#include "adsm/gate.hpp"
+#include "base/check.hpp"
+#include "base/log.hpp"
+#include "base/mutex.hpp"
+
+namespace nuna::adsm {
+namespace {
+
+struct Range {
+  std::byte* first = nullptr;
+  std::byte* last = nullptr;
+  FaultServer* server = nullptr;
+};
+
+// What others did with SIGSEGV: [0] before we came, the later ones took it from us.
+struct Chain {
+  static constexpr std::size_t kMost = 8;
+  std::array<struct sigaction, kMost> before{};
+  std::atomic<std::size_t> count{0};
+};
+
+struct Process {
+  Gate gate;  // paused while ranges change
+  std::vector<Range> ranges;  // by address
+  Chain chain;
+  base::Mutex mutex;  // of who installs
+  std::atomic<bool> installed{false};
+  pid_t pid = 0;
+};
+
+// Never destroyed: a fault may come at any time.
+Process& process() {
+  static auto* const only = new Process;
+  return *only;
+}
+Process* handled = nullptr;  // the same, for the handler, which initialises nothing
+
+// How far down its chain a thread's signal is. A handler that leaves by longjmp leaves it behind; its frame tells.
+struct Forwarding {
+  const void* frame = nullptr;
+  std::size_t depth = 0;
+};
+[[gnu::tls_model("initial-exec")]] thread_local Forwarding forwarding;
+
+bool is_write([[maybe_unused]] const ucontext_t& context) {
+#if defined(__x86_64__)
+  return (context.uc_mcontext.gregs[REG_ERR] & 2) != 0;
+#else
+#error "tell reads from writes here"
+#endif
+}
+
+void die(int signal, const siginfo_t& info) {
+  struct sigaction fallback {};
+  fallback.sa_handler = SIG_DFL;
+  sigaction(signal, &fallback, nullptr);
+  // A fault comes again by itself when we return; what somebody sent must be sent again.
+  if (info.si_code <= 0) syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+}
+
+// To whoever had the signal before: the newest of them, or the next older if that one has called us.
+void forward(int signal, siginfo_t* info, void* context) {
+  Process& p = *handled;
+  const void* const frame = __builtin_frame_address(0);
+  const bool nested = forwarding.frame != nullptr && frame < forwarding.frame;
+  const Forwarding outer = nested ? forwarding : Forwarding{};
+  const std::size_t count = p.chain.count.load(std::memory_order_acquire);
+  const std::size_t depth = outer.depth + 1;
+  if (depth > count) return die(signal, *info);
+  struct sigaction& next = p.chain.before[count - depth];
+  const bool plain = (next.sa_flags & SA_SIGINFO) == 0;
+  if (plain && next.sa_handler == SIG_DFL) return die(signal, *info);
+  if (plain && next.sa_handler == SIG_IGN) {
+    if (info->si_code > 0) die(signal, *info);  // a fault cannot be ignored
+    return;
+  }
+  sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
+  for (int s = 1; s < SIGRTMAX; ++s) {
+    if (sigismember(&next.sa_mask, s) == 1) sigaddset(&mask, s);
+  }
+  if ((next.sa_flags & SA_NODEFER) == 0) sigaddset(&mask, signal);
+  forwarding = {frame, depth};
+  const auto handler = next.sa_handler;
+  const auto action = next.sa_sigaction;
+  if ((next.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) next.sa_handler = SIG_DFL;
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  if (plain) {
+    handler(signal);
+  } else {
+    action(signal, info, context);
+  }
+  forwarding = outer;
+}
+
+constexpr std::uint32_t kSpins = 32;
+constexpr std::chrono::microseconds kStep(5);
+constexpr std::chrono::milliseconds kLongest(1);
+
+// False: it is in no range, or a mistake.
+bool serve(const Fault& fault) {
+  Process& p = *handled;
+  for (std::uint32_t attempt = 0;; ++attempt) {
+    const std::uint32_t seen = Gate::resumed();
+    const Gate::Entry entry = p.gate.enter();
+    if (entry == Gate::Entry::paused) {
+      Gate::wait_for_resume(seen, kLongest);
+      continue;
+    }
+    const auto after = std::upper_bound(p.ranges.begin(), p.ranges.end(), fault.address,
+                                        [](const std::byte* a, const Range& r) { return a < r.first; });
+    const bool known = after != p.ranges.begin() && fault.address < (after - 1)->last;
+    const FaultServer::Verdict verdict =
+        known ? (after - 1)->server->serve(fault) : FaultServer::Verdict::refused;
+    if (entry == Gate::Entry::inside) p.gate.leave();
+    if (verdict == FaultServer::Verdict::refused) return false;
+    if (verdict == FaultServer::Verdict::served) return true;
+    if (attempt < kSpins) continue;
+    // Longer and longer: a fraction of what it has taken so far. And the program's signals are let in.
+    Gate::wait_for_resume(seen, std::min<std::chrono::nanoseconds>(kLongest, kStep * (attempt - kSpins + 4)));
+    sleep_for(std::chrono::nanoseconds(0), fault.signals);
+  }
+}
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  const int kept = errno;
+  const auto& state = *static_cast<const ucontext_t*>(context);
+  const Fault fault{static_cast<std::byte*>(info->si_addr), is_write(state), &state.uc_sigmask};
+  // A child of a fork has none of the mappings, and of the threads only itself.
+  const bool ours = info->si_code > 0 && syscall(SYS_getpid) == handled->pid && serve(fault);
+  if (!ours) forward(signal, info, context);
+  errno = kept;
+}
+
+struct sigaction our_action() {
+  struct sigaction action {};
+  action.sa_sigaction = &on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;  // a fault of our own is told like any other
+  sigfillset(&action.sa_mask);
+  for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&action.sa_mask, s);
+  return action;
+}
+
+bool is_ours(const struct sigaction& a) {
+  return (a.sa_flags & SA_SIGINFO) != 0 && a.sa_sigaction == &on_fault;
+}
+
+std::string name_of(const struct sigaction& action) {
+  if ((action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL) return "the default action";
+  if ((action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN) return "nobody (SIG_IGN)";
+  Dl_info where{};
+  if (dladdr(reinterpret_cast<void*>(action.sa_sigaction), &where) == 0) return "a handler of unknown origin";
+  const std::string symbol = where.dli_sname != nullptr ? where.dli_sname : "a handler";
+  return symbol + " of " + (where.dli_fname != nullptr ? where.dli_fname : "this program");
+}
+
+// Puts our handler in front of `found`.
+void install(Process& p, const struct sigaction& found) {
+  const std::size_t count = p.chain.count.load();
+  base::check(count < Chain::kMost, "the chain of signal handlers is full");
+  p.chain.before[count] = found;
+  p.chain.count.store(count + 1, std::memory_order_release);
+  const struct sigaction action = our_action();
+  sigaction(SIGSEGV, &action, nullptr);
+}
+
+}  // namespace
+
+void FaultHandler::add(std::byte* first, Index bytes, FaultServer& server) {
+  Process& p = process();
+  {
+    const base::MutexLock lock(p.mutex);
+    p.pid = getpid();
+    if (!p.installed.load()) {
+      handled = &p;
+      struct sigaction found {};
+      sigaction(SIGSEGV, nullptr, &found);
+      install(p, found);
+      p.installed.store(true);
+    }
+  }
+  const Range range{first, first + bytes, &server};
+  const base::MutexLock lock(p.mutex);
+  p.ranges.reserve(p.ranges.size() + 1);
+  const Pause pause(p.gate);
+  const auto at = std::upper_bound(p.ranges.begin(), p.ranges.end(), first,
+                                   [](const std::byte* a, const Range& r) { return a < r.first; });
+  p.ranges.insert(at, range);
+}
+
+void FaultHandler::remove(std::byte* first) {
+  Process& p = process();
+  const base::MutexLock lock(p.mutex);
+  const Pause pause(p.gate);
+  std::erase_if(p.ranges, [&](const Range& r) { return r.first == first; });
+}
+
+bool FaultHandler::ours() {
+  Process& p = process();
+  const base::MutexLock lock(p.mutex);
+  if (!p.installed.load()) return true;
+  struct sigaction found {};
+  sigaction(SIGSEGV, nullptr, &found);
+  if (is_ours(found)) return true;
+  base::warn_once("SIGSEGV of " + name_of(found),
+                  "the signal SIGSEGV, by which Nuna sees what the host touches, was taken by " + name_of(found) +
+                      "; Nuna takes it back and passes on what is not its own: install handlers before the first host "
+                      "view, or set NUNA_FAULTS=off");
+  if (p.chain.count.load() == Chain::kMost) {
+    // The same few take turns: what is newest stands for them all.
+    p.chain.count.store(Chain::kMost - 1);
+  }
+  install(p, found);
+  return false;
+}
+
+}  // namespace nuna::adsm

@@ -1,0 +1,68 @@
+#pragma once
+// FaultService: the thread that does for a fault what its handler may not: submit a copy to a device, tell a failure (D7).
+//
+// A handler leaves a request in one of a fixed number of slots, wakes the thread, and goes on waiting; it never waits for
+// the service itself, only for the bytes. The thread starts with the first request's chance (in the constructor, which no
+// handler calls), and holds the rank's turn while it works; if the faulting thread has the turn - a user's access function that
+// reads a view while a launch is planned - it works in its stead, because that thread stands still.
+//
+// Threads: ask() and doubt() from any, in handlers.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+
+#include "base/turn.hpp"
+#include "nuna/box.hpp"
+
+namespace nuna::adsm {
+
+class HostSide;
+
+class FaultService {
+ public:
+  struct Request {
+    HostSide* side = nullptr;
+    Index first = 0;  ///< block
+    Index count = 0;
+    bool paused = false;  ///< by the thread that faulted
+    bool doubt = false;  ///< nothing is to be brought: tell whether what made the block has failed
+    std::thread::id thread;
+  };
+  /// `work` is called with the turn held, one request at a time; the side may be gone by then.
+  FaultService(base::Turn& turn, std::function<void(const Request&)> work);
+  ~FaultService();
+  FaultService(const FaultService&) = delete;
+  FaultService& operator=(const FaultService&) = delete;
+
+  /// Asks for blocks in host memory. False when all slots are taken: ask again. Who asks touches nothing else before they are
+  /// there.
+  bool ask(HostSide& side, Index first, Index count, bool paused) noexcept {
+    return post({&side, first, count, paused, false, {}});
+  }
+  /// Asks to tell the failure of what made a block.
+  void doubt(HostSide& side, Index block) noexcept { post({&side, block, 1, false, true, {}}); }
+
+ private:
+  enum State : std::uint32_t { kFree, kFilling, kPosted };
+  struct Slot {
+    std::atomic<std::uint32_t> state{kFree};
+    Request request;
+  };
+  static constexpr std::size_t kSlots = 64;
+
+  bool post(Request request) noexcept;
+  void serve();
+  bool work_off();
+
+  base::Turn& turn_;
+  std::function<void(const Request&)> work_;
+  std::array<Slot, kSlots> slots_;
+  std::atomic<std::uint32_t> posts_{0};
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace nuna::adsm

@@ -1,0 +1,126 @@
+#pragma once
+// HostSide: one buffer's bytes on the host, by plain pointers, for any number of threads (D6, D7; HPE 3.3, 4.4).
+//
+// The host place is the *shadow*: always open, for Nuna. The *view* is a second mapping of the same memory, for the program,
+// whose blocks are closed (no access), open for reading, or open for both. A touch of what is closed faults; the faulting
+// thread then brings the newest bytes into the shadow and opens the block, or has a device do so, or waits until the
+// operation that makes them is over. A block that was written is dirty until a call asks (take_news).
+//
+// A block is closed before an operation that writes it starts, and made read-only before one that reads it. So: closed or
+// read-only blocks may have operations in flight, blocks open for both have none.
+//
+// Mapping pieces: adjacent blocks of one state are one piece. Before the kernel's limit (vm.max_map_count) is near, all blocks
+// of a buffer are closed at once, which makes them one piece and forgets no byte (kCurrent, kDirty stay).
+//
+// Threads: serve() from any, in signal handlers; all else by the thread that is inside the Program.
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "adsm/block_table.hpp"
+#include "adsm/fault_handler.hpp"
+#include "adsm/gate.hpp"
+#include "adsm/sources.hpp"
+#include "adsm/streams.hpp"
+#include "execute/host_access.hpp"
+#include "execute/program.hpp"
+#include "trace/stats.hpp"
+
+namespace nuna::adsm {
+
+class FaultService;
+
+inline constexpr Index kLeastBlockBytes = Index{4} << 10;
+inline constexpr Index kMostBlockBytes = Index{2} << 20;
+inline constexpr Index kDefaultBlockBytes = Index{64} << 10;
+/// Opened at one fault, at most (but one block): what is copied and then used stays in a core's cache.
+inline constexpr Index kMostPrefetchBytes = Index{512} << 10;
+
+class HostSide final : public execute::HostAccess, public FaultServer {
+ public:
+  /// `view`: where the buffer's byte 0 is for the program; page-aligned, closed. Throws Error (out_of_memory).
+  HostSide(execute::Buffer& buffer, const execute::Places& places, std::byte* view, Index block_bytes,
+           FaultService& service, trace::Stats& stats);
+  ~HostSide() override;
+  HostSide(const HostSide&) = delete;
+  HostSide& operator=(const HostSide&) = delete;
+
+  std::byte* view() const { return view_; }
+  Index block_bytes() const { return block_bytes_; }
+  execute::Buffer& buffer() const { return buffer_; }
+
+  Verdict serve(const Fault& fault) noexcept override;
+
+  void pause() override { gate_.pause(); }
+  void resume() override;
+  News take_news() override;
+  bool has_news() const override { return news_.load(std::memory_order_acquire); }
+  void close(const base::BoxList& reads, const base::BoxList& writes) override;
+
+  /// Views of the program: while there is none, no touch is right; while none may write, no write is.
+  void add_view(bool writes);
+  void end_view(bool writes);
+  bool has_views() const { return views_.load() > 0; }
+
+  /// The same bytes, and what else is in their blocks.
+  Interval whole_blocks(Interval bytes) const;
+  /// Whether a touch would not fault. A guess while other threads are at it.
+  bool is_open(Interval bytes, bool write) const;
+  /// Whether the host place holds the newest of these bytes, or memory that the CPU reads does, and nothing is in the way. While
+  /// paused, after renew().
+  bool ready(Interval bytes, bool write) const;
+  std::exception_ptr failure(Interval blocks) const;
+  /// What resume() does: the buffer's residency and users are as they are now. While paused.
+  void renew();
+  /// Opens dense bytes, all of which the host place holds and nothing uses any more, without a fault. While paused. Blocks that
+  /// they fill in part are opened only if `parts_too`.
+  void open(Interval bytes, bool write, bool parts_too);
+  /// What of the blocks around these bytes a fault would have to fetch.
+  std::vector<Interval> lacking(Interval bytes) const;
+  /// Closes everything, or the blocks around these bytes; what they hold and news stay known. While paused.
+  void close_all();
+  void shut(Interval bytes);
+  /// Bytes cannot be brought: who touches what is closed gets the signal.
+  void give_up() { given_up_.store(true); }
+
+ private:
+  Interval blocks_of(Interval bytes) const;
+  Interval bytes_of(Interval blocks) const;
+  bool claim(Index block, bool write, std::uint32_t& before) noexcept;
+  Index serve_run(Index first, Index count, bool write, std::uint32_t before) noexcept;
+  bool protect(Interval blocks, std::uint32_t access) noexcept;
+  void finish(Index block, std::uint32_t access, bool fetched) noexcept;
+  void sweep() noexcept;
+  void unite(std::vector<Interval>& ranges, bool fetched);
+  bool fetch_now(Interval bytes);
+  void open_for_reading_only(Interval blocks);
+  void close_blocks(Interval blocks);
+  void shut_blocks(Interval blocks);
+  void tell(const char* what) const noexcept;
+
+  execute::Buffer& buffer_;
+  const execute::Places& places_;
+  FaultService& service_;
+  trace::Stats& stats_;
+  const base::Shape shape_;
+  std::byte* const view_;
+  std::byte* const shadow_;
+  const Index block_bytes_;
+  Gate gate_;
+  BlockTable words_;
+  std::unique_ptr<const Sources> sources_;  // replaced while paused
+  Streams reads_;
+  Streams writes_;
+  std::atomic<bool> news_{false};
+  std::atomic<bool> given_up_{false};
+  std::atomic<int> views_{0};
+  std::atomic<int> writers_{0};
+  std::atomic<Index> pieces_{0};
+  mutable std::atomic<bool> told_{false};
+  const std::string name_;  // for handlers, which cannot make texts
+};
+
+}  // namespace nuna::adsm
