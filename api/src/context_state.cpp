@@ -31,7 +31,7 @@ Inside::Inside(ContextState& context, const char* what, CallSite site)
                 where() + ": a kernel cannot use a Context, which would wait for the kernel");
   }
   if (context.runtime().ranks() == 1) {
-    context.mutex_.lock();
+    context.runtime().turn().lock();
     return;
   }
   if (!context.runtime().callable_here()) {
@@ -53,6 +53,11 @@ Inside::Inside(ContextState& context, const char* what, CallSite site)
   context.owner_.store(std::this_thread::get_id());
 }
 
+Inside::Inside(ContextState& context, const char* what, CallSite site, WithRoom)
+    : Inside(context, what, site) {
+  context.program().make_room();
+}
+
 std::string Inside::where() const {
   const std::string site = to_string(site_);
   return site.empty() ? what_ : what_ + (" at " + site);
@@ -60,7 +65,7 @@ std::string Inside::where() const {
 
 Inside::~Inside() {
   if (context_.runtime().ranks() == 1) {
-    context_.mutex_.unlock();
+    context_.runtime().turn().unlock();
     return;
   }
   if (!outermost_) return;

@@ -201,7 +201,7 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
         rank(), [](const std::string& lines) { std::fputs(lines.c_str(), stdout); });
   } else {
     executor_ = std::make_unique<execute::Live>(execute::LiveConfig{config_.ahead, config_.poison}, places_,
-                                                *mover_, wire_.get(), stats_);
+                                                *mover_, wire_.get(), turn_, stats_);
   }
   execute::ProgramConfig program;
   program.team = {ranks(), config_.devices};
@@ -212,7 +212,7 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
   program.dense_limit = smallest_slot / 2;
   program_ = std::make_unique<execute::Program>(program, places_, arena_, *communicator_, *executor_, stats_,
                                                 recorder_.get());
-  views_ = std::make_unique<adsm::HostViews>(*program_);
+  views_ = std::make_unique<adsm::HostViews>(*program_, turn_);
 }
 
 // Returns the smallest range of addresses that any place of any rank has.

@@ -12,6 +12,7 @@
 #include "address/window.hpp"
 #include "adsm/host_view.hpp"
 #include "base/settings.hpp"
+#include "base/turn.hpp"
 #include "cluster/communicator.hpp"
 #include "cluster/neighbours.hpp"
 #include "device/device.hpp"
@@ -69,6 +70,8 @@ class RankRuntime {
   RankRuntime(const RankRuntime&) = delete;
   RankRuntime& operator=(const RankRuntime&) = delete;
 
+  /// By which threads take turns in a self Context; nobody holds it in a replicated one.
+  base::Turn& turn() { return turn_; }
   execute::Program& program() { return *program_; }
   adsm::HostViews& views() { return *views_; }
   trace::Stats& stats() { return stats_; }
@@ -106,6 +109,7 @@ class RankRuntime {
   RankConfig config_;
   std::shared_ptr<trace::Recorder> recorder_;
   trace::Stats stats_;
+  base::Turn turn_;
   base::Doorbell bell_;
   std::unique_ptr<cluster::Communicator> communicator_;
   address::Slots slots_;

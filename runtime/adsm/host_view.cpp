@@ -70,31 +70,66 @@ void HostViews::check_box(const execute::Buffer& buffer, const Box& elements, st
 }
 
 // Two views of the same bytes, one of them writable, would see each other's unfinished changes.
-void HostViews::check_free(const HostView& wanted) const {
+std::shared_ptr<HostView> HostViews::in_the_way_of(const HostView& wanted) const {
   for (const auto& other : open_) {
     if (!other->open || other->buffer != wanted.buffer) continue;
     if (other->mode == Mode::read && wanted.mode == Mode::read) continue;
     for (const ByteBox& a : boxes(*other)) {
       for (const ByteBox& b : boxes(wanted)) {
-        if (!a.overlaps(b)) continue;
-        throw Error(ErrorCode::invalid_argument,
-                    "the host view at " + wanted.site + " overlaps the one that was opened at " +
-                        other->site +
-                        " and is still open: close it first (only views that read may overlap)");
+        if (a.overlaps(b)) return other;
       }
     }
   }
+  return nullptr;
 }
 
-std::shared_ptr<HostView> HostViews::add(HostView view) {
-  open_.push_back(std::make_shared<HostView>(std::move(view)));
-  if (!open_.back()->elsewhere) open_.back()->buffer->instances->pin(base::kHostPlace);
-  return open_.back();
+// What another thread is opening may be a copy's, and closed as soon as it is begun.
+void HostViews::wait_until_free(const HostView& wanted) {
+  const std::uint64_t buffer = wanted.buffer->number;
+  while (const auto other = in_the_way_of(wanted)) {
+    if (other->begun) {
+      throw Error(ErrorCode::invalid_argument,
+                  "the host view at " + wanted.site + " overlaps the one that was opened at " + other->site +
+                      " and is still open: close it first (only views that read may overlap)");
+    }
+    turn_.outside([this, seen = settled_.load()] { settled_.wait(seen); });
+    check_exists(buffer, wanted.site);
+  }
+}
+
+void HostViews::check_exists(std::uint64_t buffer, std::string_view site) const {
+  for (const execute::Buffer& b : program_.buffers()) {
+    if (b.number == buffer) return;
+  }
+  throw Error(ErrorCode::already_released,
+              "the host view at " + std::string(site) + ": another thread released the buffer meanwhile");
+}
+
+void HostViews::settle() {
+  settled_.fetch_add(1);
+  settled_.notify_all();
+}
+
+// `bring` gets the bytes to the host; it may wait.
+template <class Bring>
+std::shared_ptr<HostView> HostViews::opened(HostView wanted, Bring bring) {
+  wait_until_free(wanted);
+  const std::uint64_t buffer = wanted.buffer->number;
+  const auto view = open_.emplace_back(std::make_shared<HostView>(std::move(wanted)));
+  try {
+    bring();
+    begin(*view, buffer);
+  } catch (...) {
+    if (view->open) end(*view);
+    throw;
+  }
+  return view;
 }
 
 void HostViews::end(HostView& view) {
   view.open = false;
-  if (!view.elsewhere) view.buffer->instances->unpin(base::kHostPlace);
+  if (!view.begun) settle();
+  if (view.begun && !view.elsewhere) view.buffer->instances->unpin(base::kHostPlace);
   open_.remove_if([&](const auto& v) { return v.get() == &view; });
 }
 
@@ -103,11 +138,11 @@ std::shared_ptr<HostView> HostViews::open(execute::Buffer& buffer, const Box& el
   rethrow_kept(buffer);
   check_box(buffer, elements, site);
   HostView view{&buffer, mode, elements, std::nullopt, std::string(site), {}};
-  check_free(view);
-  if (mode != Mode::write) program_.fetch(buffer, elements, std::nullopt, mode == Mode::read_write, site);
-  if (mode == Mode::write) program_.count_call("host view for writing", site, asked(view));
-  begin(view);
-  return add(std::move(view));
+  const std::uint64_t call = asked(view);
+  return opened(std::move(view), [&] {
+    if (mode != Mode::write) program_.fetch(buffer, elements, std::nullopt, mode == Mode::read_write, site);
+    if (mode == Mode::write) program_.count_call("host view for writing", site, call);
+  });
 }
 
 std::shared_ptr<HostView> HostViews::open_bytes(execute::Buffer& buffer, Interval bytes, Mode mode,
@@ -126,14 +161,15 @@ std::shared_ptr<HostView> HostViews::open_bytes(execute::Buffer& buffer, Interva
                     " bytes is larger than an address slot and is not stored densely: open boxes of it");
   }
   HostView view{&buffer, mode, {}, bytes, std::string(site), {}};
-  check_free(view);
-  if (mode != Mode::write) {
-    program_.fetch(buffer, element_hull(buffer.shape(), bytes), std::nullopt, mode == Mode::read_write, site);
-  } else {
-    program_.count_call("host view for writing", site, asked(view));
-  }
-  begin(view);
-  return add(std::move(view));
+  const std::uint64_t call = asked(view);
+  return opened(std::move(view), [&] {
+    if (mode != Mode::write) {
+      program_.fetch(buffer, element_hull(buffer.shape(), bytes), std::nullopt, mode == Mode::read_write,
+                     site);
+    } else {
+      program_.count_call("host view for writing", site, call);
+    }
+  });
 }
 
 std::shared_ptr<HostView> HostViews::open_at(execute::Buffer& buffer, base::RankId rank, const Box& elements,
@@ -146,10 +182,8 @@ std::shared_ptr<HostView> HostViews::open_at(execute::Buffer& buffer, base::Rank
                                                  std::to_string(program_.config().team.ranks));
   }
   HostView view{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}};
-  check_free(view);
-  program_.fetch(buffer, elements, rank, false, site);
   view.elsewhere = rank != program_.config().rank;
-  return add(std::move(view));
+  return opened(std::move(view), [&] { program_.fetch(buffer, elements, rank, false, site); });
 }
 
 std::shared_ptr<HostView> HostViews::open_local(execute::Buffer& buffer, const Box& elements,
@@ -157,14 +191,25 @@ std::shared_ptr<HostView> HostViews::open_local(execute::Buffer& buffer, const B
   rethrow_kept(buffer);
   check_box(buffer, elements, site);
   HostView view{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}};
-  check_free(view);
-  program_.fetch_local(buffer, elements, site);
-  return add(std::move(view));
+  return opened(std::move(view), [&] { program_.fetch_local(buffer, elements, site); });
 }
 
-void HostViews::begin(HostView& view) {
-  if (view.mode == Mode::read) return;
-  for (const ByteBox& b : boxes(view)) program_.open_for_writing(*view.buffer, b);
+// After each wait another thread may have closed the view by a launch, or released the buffer.
+void HostViews::begin(HostView& view, std::uint64_t buffer) {
+  const auto stands = [&] {
+    if (!view.open) check_exists(buffer, view.site);
+    return view.open;
+  };
+  if (!stands()) return;
+  if (view.mode != Mode::read) {
+    for (const ByteBox& b : boxes(view)) {
+      program_.open_for_writing(*view.buffer, b);
+      if (!stands()) return;
+    }
+  }
+  view.begun = true;
+  settle();
+  if (!view.elsewhere) view.buffer->instances->pin(base::kHostPlace);
   if (view.mode == Mode::write) mark_written(view, program_.all_ranks());
   if (view.mode == Mode::read_write && program_.config().team.ranks > 1) view.twin = packed(view);
 }
@@ -257,11 +302,13 @@ void HostViews::finish_read_write(HostView& view, std::string_view site) {
 void HostViews::close(HostView& view, std::string_view site) {
   if (!view.open) return;
   end(view);
+  if (!view.begun) return;
   if (view.mode == Mode::write) finish_write(view, site);
   if (view.mode == Mode::read_write) finish_read_write(view, site);
 }
 
 void HostViews::close_quietly(HostView& view, std::string_view site) noexcept {
+  if (!view.open) return;
   const std::uint64_t buffer = view.buffer->number;
   try {
     close(view, site);

@@ -8,8 +8,12 @@
 //
 // A launch that reads or writes a buffer first closes its writable views; one that writes it closes the others too.
 //
-// Threads: one at a time, except that pointers of open views may be used from any.
+// Threads: one at a time, except that pointers of open views may be used from any. Others may have their turn while an opening
+// waits. A view counts as open from the beginning, so nobody opens another that conflicts; but until it is begun, a launch
+// that closes it has nothing to finish, and the opening gives a closed view.
 
+#include <atomic>
+#include <cstdint>
 #include <exception>
 #include <list>
 #include <memory>
@@ -17,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "base/turn.hpp"
 #include "execute/program.hpp"
 #include "nuna/instance.hpp"
 
@@ -33,12 +38,13 @@ struct HostView {
   std::string site;
   std::vector<std::byte> twin;  ///< packed bytes at the opening
   bool open = true;
+  bool begun = false;      ///< its bytes may be used
   bool elsewhere = false;  ///< opened on another rank: known here, but without bytes
 };
 
 class HostViews {
  public:
-  explicit HostViews(execute::Program& program) : program_(program) {}
+  HostViews(execute::Program& program, base::Turn& turn) : program_(program), turn_(turn) {}
 
   /// Opens a box on every rank. Throws Error (invalid_argument, out_of_bounds) for a box that is none, or that overlaps
   /// an open view when one of the two writes; and the failure of what should have produced the bytes.
@@ -77,11 +83,15 @@ class HostViews {
     std::exception_ptr failure;
   };
 
-  std::shared_ptr<HostView> add(HostView view);
+  template <class Bring>
+  std::shared_ptr<HostView> opened(HostView wanted, Bring bring);
   void check_box(const execute::Buffer& buffer, const Box& elements, std::string_view site) const;
-  void check_free(const HostView& wanted) const;
+  std::shared_ptr<HostView> in_the_way_of(const HostView& wanted) const;
+  void wait_until_free(const HostView& wanted);
+  void check_exists(std::uint64_t buffer, std::string_view site) const;
   base::BoxList boxes(const HostView& view) const;
-  void begin(HostView& view);
+  void begin(HostView& view, std::uint64_t buffer);
+  void settle();
   void end(HostView& view);
   std::vector<std::byte> packed(const HostView& view) const;
   void unpack(const HostView& view, const std::vector<std::byte>& bytes) const;
@@ -91,8 +101,10 @@ class HostViews {
   std::string range_text(const HostView& view, Interval packed_bytes) const;
 
   execute::Program& program_;
+  base::Turn& turn_;
   std::list<std::shared_ptr<HostView>> open_;
   std::vector<Kept> kept_;
+  std::atomic<std::uint32_t> settled_{0};  // counts openings that came to an end, for those who wait for one
 };
 
 }  // namespace nuna::adsm

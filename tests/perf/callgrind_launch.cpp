@@ -37,6 +37,7 @@ class Repeated {
 class Nothing final : public nuna::execute::Executor {
  public:
   void prepare(const nuna::plan::PlacePlan&, const nuna::execute::Call&) override {}
+  void make_room() override {}
   nuna::execute::Completion submit(const nuna::plan::PlacePlan&, const nuna::execute::Call&) override {
     return {};
   }
