@@ -121,8 +121,8 @@ void release_quietly(const std::shared_ptr<BufferState>& state) noexcept {
                   "adopted memory does not hold the newest contents: " + std::string(e.what()));
       }
     }
-    end_buffer(context, buffer, "its destructor");
     state->forget();
+    end_buffer(context, buffer, "its destructor");
   } catch (const std::exception& e) {
     base::log(base::LogLevel::error, "buffer", context.runtime().rank(), e.what());
   }
@@ -200,6 +200,7 @@ ViewHandle BufferHandle::open_local(const Box& box, CallSite site) const {
 
 void* BufferHandle::open_all(CallSite site) const {
   ContextState& context = state()->context();
+  const std::lock_guard one_opens(state()->opening_all);
   const Inside inside(context, "data()", site);
   execute::Buffer& buffer = state()->buffer(inside);
   if (!buffer.instances->dense()) {
@@ -261,10 +262,10 @@ std::vector<Box> BufferHandle::local_boxes() const {
 void BufferHandle::release(CallSite site) {
   ContextState& context = state()->context();
   const Inside inside(context, "releasing a buffer", site);
-  execute::Buffer& buffer = state()->buffer(inside);
-  give_back_adopted(context, buffer, site);
-  end_buffer(context, buffer, to_string(site));
+  give_back_adopted(context, state()->buffer(inside), site);
+  execute::Buffer& buffer = state()->buffer(inside);  // another thread may have released it meanwhile
   state()->forget();
+  end_buffer(context, buffer, to_string(site));
 }
 
 const std::shared_ptr<BufferState>& BufferHandle::state() const {

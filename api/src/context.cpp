@@ -255,7 +255,7 @@ void check_axes(const LaunchRequest& request) {
 }  // namespace
 
 Event launch(ContextState& context, const LaunchRequest& request) {
-  const Inside inside(context, "launch", request.name->site);
+  const Inside inside(context, "launch", request.name->site, kWithRoom);
   check_blocks(request);
   check_axes(request);
   execute::Launch launch{.name = request.name->text,

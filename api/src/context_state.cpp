@@ -53,6 +53,11 @@ Inside::Inside(ContextState& context, const char* what, CallSite site)
   context.owner_.store(std::this_thread::get_id());
 }
 
+Inside::Inside(ContextState& context, const char* what, CallSite site, WithRoom)
+    : Inside(context, what, site) {
+  context.program().make_room();
+}
+
 std::string Inside::where() const {
   const std::string site = to_string(site_);
   return site.empty() ? what_ : what_ + (" at " + site);

@@ -45,11 +45,18 @@ class ContextState {
   std::atomic<std::thread::id> owner_{};
 };
 
-/// While one is alive, its thread is inside the Context: threads take turns in a self Context; a second one in a
-/// replicated Context is refused (ErrorCode::concurrent_use), because the order of calls would differ by rank.
+/// For calls that launch.
+struct WithRoom {};
+inline constexpr WithRoom kWithRoom{};
+
+/// While one is alive, its thread is inside the Context: threads take turns in a self Context, and give theirs up while they
+/// wait for long; a second one in a replicated Context is refused (ErrorCode::concurrent_use), because the order of calls
+/// would differ by rank.
 class Inside {
  public:
   Inside(ContextState& context, const char* what, CallSite site);
+  /// The same, once not too many launches are in flight.
+  Inside(ContextState& context, const char* what, CallSite site, WithRoom);
   ~Inside();
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
@@ -91,6 +98,8 @@ class BufferState {
   Extents extents;
   std::string site;                     ///< where it was created
   std::shared_ptr<adsm::HostView> all;  ///< of data()
+  /// Of two threads that call data() the second finds the first's view. Taken before the Context is entered.
+  std::mutex opening_all;
 
  private:
   std::shared_ptr<ContextState> context_;

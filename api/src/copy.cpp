@@ -242,8 +242,10 @@ class HostSide {
            CallSite site)
       : context_(context), site_(to_string(site)), pointer_(static_cast<char*>(const_cast<void*>(pointer))) {
     if (where.buffer == nullptr) return;
-    view_ = context.views().open_bytes_now(*where.buffer, {where.offset + bytes.begin, where.offset + bytes.end},
-                                       mode, site_);
+    do {  // until no launch of another thread has closed it during the opening
+      view_ = context.views().open_bytes_now(*where.buffer,
+                                         {where.offset + bytes.begin, where.offset + bytes.end}, mode, site_);
+    } while (!view_->open);
     pointer_ = context.views().instance(*view_).origin + where.offset;
   }
   ~HostSide() {
@@ -263,8 +265,8 @@ class HostSide {
   std::shared_ptr<adsm::HostView> view_;
 };
 
-void copy_through_host(ContextState& context, const Resolved& to, void* to_pointer, const Rows& to_rows,
-                       const Resolved& from, const void* from_pointer, const Rows& from_rows, CallSite site) {
+void copy_through_host(ContextState& context, void* to_pointer, const Rows& to_rows, const Resolved& from,
+                       const void* from_pointer, const Rows& from_rows, const Inside& inside, CallSite site) {
   std::vector<char> packed(static_cast<std::size_t>(to_rows.planes * to_rows.rows * to_rows.bytes));
   {
     HostSide source(context, from, from_pointer, {0, from_rows.span()}, adsm::Mode::read, site);
@@ -275,6 +277,8 @@ void copy_through_host(ContextState& context, const Resolved& to, void* to_point
     });
     source.close();
   }
+  // Looked up now: other threads may have had their turn.
+  const Resolved to = resolve(context, to_pointer, to_rows.span(), inside.where() + ": the target");
   const bool gaps = to_rows.span() != static_cast<Index>(packed.size());
   HostSide target(context, to, to_pointer, {0, to_rows.span()},
                   gaps ? adsm::Mode::read_write : adsm::Mode::write, site);
@@ -291,7 +295,7 @@ void copy_through_host(ContextState& context, const Resolved& to, void* to_point
 void Context::copy(const Pitched& to, const ConstPitched& from, const Extents& bytes, const char* file,
                    int line) {
   const CallSite site{file, line};
-  const Inside inside(state(), "copy", site);
+  const Inside inside(state(), "copy", site, detail::kWithRoom);
   const Rows to_rows = rows_of(bytes, to.row_bytes, to.plane_bytes, site);
   const Rows from_rows = rows_of(bytes, from.row_bytes, from.plane_bytes, site);
   const Resolved target = resolve(state(), to.pointer, to_rows.span(), inside.where() + ": the target");
@@ -316,7 +320,7 @@ void Context::copy(const Pitched& to, const ConstPitched& from, const Extents& b
       return;
     }
   }
-  copy_through_host(state(), target, to.pointer, to_rows, source, from.pointer, from_rows, site);
+  copy_through_host(state(), to.pointer, to_rows, source, from.pointer, from_rows, inside, site);
 }
 
 void Context::copy(void* to, const void* from, std::size_t bytes, const char* file, int line) {
@@ -328,7 +332,7 @@ void Context::copy(void* to, const void* from, std::size_t bytes, const char* fi
 
 Event Context::copy_boxes(const detail::BufferHandle& to, const Box& to_box, const detail::BufferHandle& from,
                           const Box& from_box, CallSite site) {
-  const Inside inside(state(), "copy", site);
+  const Inside inside(state(), "copy", site, detail::kWithRoom);
   execute::Buffer& target = detail::buffer_of(state(), to, inside);
   execute::Buffer& source = detail::buffer_of(state(), from, inside);
   check_box(target, to_box, inside);
@@ -363,7 +367,7 @@ Event Context::copy_boxes(const detail::BufferHandle& to, const Box& to_box, con
 
 Event Context::fill_box(const detail::BufferHandle& buffer, const Box& box, const void* value,
                         std::size_t bytes, CallSite site) {
-  const Inside inside(state(), "fill", site);
+  const Inside inside(state(), "fill", site, detail::kWithRoom);
   execute::Buffer& target = detail::buffer_of(state(), buffer, inside);
   check_box(target, box, inside);
   const Axes axes = long_axes(box);

@@ -208,7 +208,7 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
         rank(), [](const std::string& lines) { std::fputs(lines.c_str(), stdout); });
   } else {
     executor_ = std::make_unique<execute::Live>(execute::LiveConfig{config_.ahead, config_.poison}, places_,
-                                                *mover_, wire_.get(), stats_);
+                                                *mover_, wire_.get(), turn_, stats_);
   }
   execute::ProgramConfig program;
   program.team = {ranks(), config_.devices};

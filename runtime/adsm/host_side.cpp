@@ -419,8 +419,6 @@ bool HostSide::ready(Interval bytes, bool write) const {
   return sources_->state(bytes, false, write) <= Sources::State::doubtful;
 }
 
-std::exception_ptr HostSide::failure(Interval blocks) const { return sources_->failure(bytes_of(blocks)); }
-
 std::vector<Interval> HostSide::lacking(Interval bytes) const {
   std::vector<Interval> runs;
   const Interval blocks = blocks_of(bytes);

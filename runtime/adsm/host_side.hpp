@@ -72,7 +72,8 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   /// Whether the host place holds the newest of these bytes, or memory that the CPU reads does, and nothing is in the way. While
   /// paused, after renew().
   bool ready(Interval bytes, bool write) const;
-  std::exception_ptr failure(Interval blocks) const;
+  /// The failure of what should have made some of them, or null.
+  std::exception_ptr failure(Interval bytes) const { return sources_->failure(bytes); }
   /// What resume() does: the buffer's residency and users are as they are now. While paused.
   void renew();
   /// Opens dense bytes, all of which the host place holds and nothing uses any more, without a fault. While paused. Blocks that

@@ -90,31 +90,58 @@ void HostViews::check_box(const execute::Buffer& buffer, const Box& elements, st
   }
 }
 
-// Two views of the same bytes, one of them writable, would see each other's unfinished changes.
-void HostViews::check_free(const HostView& wanted) const {
+// Two eager views of the same bytes, one of them writable, would see each other's unfinished changes.
+std::shared_ptr<HostView> HostViews::in_the_way_of(const HostView& wanted) const {
   for (const auto& other : open_) {
     if (!other->open || other->lazy || other->buffer != wanted.buffer) continue;
     if (other->mode == Mode::read && wanted.mode == Mode::read) continue;
     for (const ByteBox& a : boxes(*other)) {
       for (const ByteBox& b : boxes(wanted)) {
-        if (!a.overlaps(b)) continue;
-        throw Error(ErrorCode::invalid_argument,
-                    "the host view at " + wanted.site + " overlaps the one that was opened at " +
-                        other->site +
-                        " and is still open: close it first (only views that read may overlap)");
+        if (a.overlaps(b)) return other;
       }
     }
   }
+  return nullptr;
 }
 
-void HostViews::add(const std::shared_ptr<HostView>& view) {
-  open_.push_back(view);
-  if (!view->elsewhere) view->buffer->instances->pin(base::kHostPlace);
+// What another thread is opening may be a copy's, and closed as soon as it is begun.
+void HostViews::wait_until_free(const HostView& wanted) {
+  const std::uint64_t buffer = wanted.buffer->number;
+  while (const auto other = in_the_way_of(wanted)) {
+    if (other->begun) {
+      throw Error(ErrorCode::invalid_argument,
+                  "the host view at " + wanted.site + " overlaps the one that was opened at " + other->site +
+                      " and is still open: close it first (only views that read may overlap)");
+    }
+    turn_.outside([this, seen = begins_.load()] { begins_.wait(seen); });
+    check_exists(buffer, wanted.site);
+  }
+}
+
+void HostViews::check_exists(std::uint64_t buffer, std::string_view site) const {
+  for (const execute::Buffer& b : program_.buffers()) {
+    if (b.number == buffer) return;
+  }
+  throw Error(ErrorCode::already_released,
+              "the host view at " + std::string(site) + ": another thread released the buffer meanwhile");
+}
+
+void HostViews::tell_begun() {
+  begins_.fetch_add(1);
+  begins_.notify_all();
+}
+
+// The view's bytes may be used from now on.
+void HostViews::add(HostView& view) {
+  view.begun = true;
+  tell_begun();
+  if (!view.elsewhere) view.buffer->instances->pin(base::kHostPlace);
 }
 
 void HostViews::end(HostView& view) {
   view.open = false;
-  if (!view.elsewhere) view.buffer->instances->unpin(base::kHostPlace);
+  if (!view.begun) tell_begun();
+  if (view.begun && !view.elsewhere) view.buffer->instances->unpin(base::kHostPlace);
   if (std::exchange(view.paused, false)) view.buffer->host->resume();
   open_.remove_if([&](const auto& v) { return v.get() == &view; });
   if (!view.lazy) return;
@@ -196,10 +223,8 @@ std::shared_ptr<HostView> HostViews::open_at(execute::Buffer& buffer, base::Rank
   if (can_be_lazy(buffer)) return open(buffer, elements, Mode::read, site);
   auto view = std::make_shared<HostView>(
       HostView{&buffer, Mode::read, elements, std::nullopt, std::string(site), {}});
-  check_free(*view);
-  program_.fetch(buffer, elements, rank, false, site);
   view->elsewhere = rank != program_.config().rank;
-  add(view);
+  open_eagerly(view, [&] { program_.fetch(buffer, elements, rank, false, site); });
   return view;
 }
 
@@ -215,32 +240,60 @@ std::shared_ptr<HostView> HostViews::open_local(execute::Buffer& buffer, const B
     open_lazily(view, true, site);
     return view;
   }
-  check_free(*view);
-  program_.fetch_local(buffer, elements, site);
-  add(view);
+  open_eagerly(view, [&] { program_.fetch_local(buffer, elements, site); });
   return view;
 }
 
 // ---- eager views ----
 
 void HostViews::open_eagerly(const std::shared_ptr<HostView>& view, const Box& fetched, std::string_view site) {
-  check_free(*view);
-  if (view->mode == Mode::write) {
-    program_.count_call("host view for writing", site, asked(*view));
-  } else {
-    program_.fetch(*view->buffer, fetched, std::nullopt, view->mode == Mode::read_write, site);
-  }
-  begin(*view);
-  add(view);
+  const std::uint64_t call = asked(*view);
+  open_eagerly(view, [&] {
+    if (view->mode == Mode::write) {
+      program_.count_call("host view for writing", site, call);
+    } else {
+      program_.fetch(*view->buffer, fetched, std::nullopt, view->mode == Mode::read_write, site);
+    }
+  });
 }
 
-void HostViews::begin(HostView& view) {
-  if (view.buffer->host != nullptr) {
-    view.buffer->host->pause();
-    view.paused = true;
+// `bring` gets the bytes to the host; it may wait. The view counts as open from the beginning, so nobody opens another that
+// conflicts; but a launch of another thread that closes it before it is begun has nothing to finish.
+void HostViews::open_eagerly(const std::shared_ptr<HostView>& view, const std::function<void()>& bring) {
+  wait_until_free(*view);
+  const std::uint64_t buffer = view->buffer->number;
+  open_.push_back(view);
+  try {
+    bring();
+    begin(*view, buffer);
+  } catch (...) {
+    if (view->open) end(*view);
+    throw;
   }
-  if (view.mode == Mode::read) return;
-  for (const ByteBox& b : boxes(view)) program_.open_for_writing(*view.buffer, b);
+}
+
+// After each wait another thread may have closed the view by a launch, or released the buffer.
+void HostViews::begin(HostView& view, std::uint64_t buffer) {
+  const auto stands = [&] {
+    if (!view.open) check_exists(buffer, view.site);
+    return view.open;
+  };
+  const base::BoxList opened = boxes(view);
+  for (;;) {
+    if (!stands()) return;
+    if (view.mode != Mode::read) {
+      for (const ByteBox& b : opened) {
+        program_.open_for_writing(*view.buffer, b);
+        if (!stands()) return;
+      }
+    }
+    if (view.buffer->host == nullptr) break;
+    view.buffer->host->pause();  // and nothing is waited for until the end of the view
+    if (view.mode == Mode::read || !program_.host_is_used(*view.buffer, opened)) break;
+    view.buffer->host->resume();
+  }
+  view.paused = view.buffer->host != nullptr;
+  add(view);
   if (view.mode == Mode::write) mark_written(view, program_.all_ranks());
   if (view.mode == Mode::read_write && program_.config().team.ranks > 1) view.twin = packed(view);
 }
@@ -324,7 +377,6 @@ std::vector<Interval> HostViews::runs_of(const execute::Buffer& buffer, const ba
 
 void HostViews::open_lazily(const std::shared_ptr<HostView>& view, bool waits, std::string_view site) {
   execute::Buffer& buffer = *view->buffer;
-  HostSide& side = side_of(buffer);
   view->lazy = true;
   const base::BoxList opened = boxes(*view);
   settle(buffer);
@@ -332,18 +384,28 @@ void HostViews::open_lazily(const std::shared_ptr<HostView>& view, bool waits, s
     for (const ByteBox& b : opened) {
       if (view->mode == Mode::read) program_.check_written(buffer, b, site);
     }
-    for (const ByteBox& b : opened) program_.wait_for_makers(buffer, b);
+    wait_for_makers(buffer, opened, site);
   }
+  HostSide& side = side_of(buffer);
   side.add_view(view->mode != Mode::read);
-  add(view);
+  open_.push_back(view);
+  add(*view);
   try {
     if (view->mode == Mode::write) return open_for_overwriting(side, *view, opened);
     Index bytes = 0;
     for (const ByteBox& b : opened) bytes += b.bytes();
-    if (waits && bytes <= kSmallBytes) bring(side, runs_of(buffer, opened), view->mode != Mode::read, site);
+    if (waits && bytes <= kSmallBytes) bring(*view, opened, site);
   } catch (...) {
-    end(*view);
+    if (view->open) end(*view);
     throw;
+  }
+}
+
+void HostViews::wait_for_makers(execute::Buffer& buffer, const base::BoxList& made, std::string_view site) {
+  const std::uint64_t number = buffer.number;
+  for (const ByteBox& b : made) {
+    program_.wait_for_makers(buffer, b);
+    check_exists(number, site);
   }
 }
 
@@ -363,13 +425,24 @@ void HostViews::open_for_overwriting(HostSide& side, HostView& view, const base:
         return;
       }
     }
-    program_.wait_for_host_users(buffer, opened);
+    wait_for_host_users(view, opened);
+    if (!view.open) return;
   }
 }
 
+// Another thread may release the buffer meanwhile.
+void HostViews::wait_for_host_users(const HostView& view, const base::BoxList& used) {
+  const std::uint64_t number = view.buffer->number;
+  program_.wait_for_host_users(*view.buffer, used);
+  if (!view.open) check_exists(number, view.site);
+}
+
 // Now, in one go, with the rest of their blocks.
-void HostViews::bring(HostSide& side, const std::vector<Interval>& bytes, bool write, std::string_view site) {
-  execute::Buffer& buffer = side.buffer();
+void HostViews::bring(const HostView& view, const base::BoxList& wanted, std::string_view site) {
+  execute::Buffer& buffer = *view.buffer;
+  HostSide& side = *known_side(buffer);
+  const bool write = view.mode != Mode::read;
+  const std::vector<Interval> bytes = runs_of(buffer, wanted);
   for (;;) {
     base::BoxList awaited;
     {
@@ -386,6 +459,7 @@ void HostViews::bring(HostSide& side, const std::vector<Interval>& bytes, bool w
         side.renew();
         const Interval whole = side.whole_blocks(r);
         if (side.ready(whole, write)) {
+          if (const std::exception_ptr failure = side.failure(r)) std::rethrow_exception(failure);
           side.open(whole, write, true);
         } else {
           ready = false;
@@ -394,7 +468,8 @@ void HostViews::bring(HostSide& side, const std::vector<Interval>& bytes, bool w
       }
       if (ready) return;
     }
-    program_.wait_for_host_users(buffer, awaited);
+    wait_for_host_users(view, awaited);
+    if (!view.open) return;  // closed by another thread
   }
 }
 
@@ -407,6 +482,7 @@ void HostViews::acquire(const std::shared_ptr<HostView>& view, const Box& elemen
                                                    " was closed: open another");
     }
     view->open = true;
+    view->begun = false;
     open_eagerly(view, view->bytes ? element_hull(view->buffer->shape(), *view->bytes) : view->elements, site);
     return;
   }
@@ -416,8 +492,12 @@ void HostViews::acquire(const std::shared_ptr<HostView>& view, const Box& elemen
     check_box(buffer, elements, site);
     wanted = {buffer.shape().of(elements.intersect(view->elements))};
   }
-  for (const ByteBox& b : wanted) program_.wait_for_makers(buffer, b);
-  bring(*known_side(buffer), runs_of(buffer, wanted), view->mode != Mode::read, site);
+  if (!view->open) {
+    throw Error(ErrorCode::invalid_argument, "acquire at " + std::string(site) + ": the host view opened at " +
+                                                 view->site + " was closed: open another");
+  }
+  wait_for_makers(buffer, wanted, site);
+  if (view->open) bring(*view, wanted, site);
 }
 
 void HostViews::release(HostView& view, std::string_view site) {
@@ -439,7 +519,7 @@ void HostViews::serve(const FaultService::Request& request) {
   const Interval bytes = side.whole_blocks({blocks.begin * side.block_bytes(), blocks.end * side.block_bytes()});
   if (!request.paused) side.pause();
   if (request.doubt) {
-    if (const std::exception_ptr failure = side.failure(blocks)) {
+    if (const std::exception_ptr failure = side.failure(bytes)) {
       base::warn_once("failed bytes of buffer " + std::to_string(buffer.number),
                       "the host reads bytes of the buffer created at " + buffer.site +
                           " by plain pointers, and what should have made them has failed (they are what they were "
@@ -564,12 +644,13 @@ void HostViews::close(HostView& view, std::string_view site) {
 void HostViews::end_now(HostView& view, std::string_view site) {
   if (!view.open) return;
   end(view);
-  if (view.lazy) return;  // what was written is known when somebody asks
+  if (view.lazy || !view.begun) return;  // what was written lazily is known when somebody asks
   if (view.mode == Mode::write) finish_write(view, site);
   if (view.mode == Mode::read_write) finish_read_write(view, site);
 }
 
 void HostViews::close_quietly(HostView& view, std::string_view site) noexcept {
+  if (!view.open) return;
   const std::uint64_t buffer = view.buffer->number;
   try {
     close(view, site);

@@ -12,8 +12,11 @@
 //
 // A launch that reads or writes a buffer first closes its writable views; one that writes it closes the others too.
 //
-// Threads: one at a time, except that pointers of open views may be used from any.
+// Threads: one at a time, except that pointers of open views may be used from any. Others may have their turn while an opening
+// waits.
 
+#include <atomic>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <list>
@@ -42,6 +45,7 @@ struct HostView {
   std::string site;
   std::vector<std::byte> twin;  ///< packed bytes at the opening
   bool open = true;
+  bool begun = false;      ///< its bytes may be used
   bool elsewhere = false;  ///< opened on another rank: known here, but without bytes
   bool lazy = false;
   bool ended = false;   ///< by the program, not by a launch
@@ -114,8 +118,9 @@ class HostViews {
     std::exception_ptr failure;
   };
 
-  void add(const std::shared_ptr<HostView>& view);
+  void add(HostView& view);
   void open_eagerly(const std::shared_ptr<HostView>& view, const Box& fetched, std::string_view site);
+  void open_eagerly(const std::shared_ptr<HostView>& view, const std::function<void()>& bring);
   void open_lazily(const std::shared_ptr<HostView>& view, bool waits, std::string_view site);
   void open_for_overwriting(HostSide& side, HostView& view, const base::BoxList& opened);
   void end_now(HostView& view, std::string_view site);
@@ -125,12 +130,17 @@ class HostViews {
   HostSide& side_of(execute::Buffer& buffer);
   HostSide* known_side(const execute::Buffer& buffer) const;
   static std::vector<Interval> runs_of(const execute::Buffer& buffer, const base::BoxList& boxes);
-  void bring(HostSide& side, const std::vector<Interval>& bytes, bool write, std::string_view site);
+  void wait_for_makers(execute::Buffer& buffer, const base::BoxList& made, std::string_view site);
+  void wait_for_host_users(const HostView& view, const base::BoxList& used);
+  void bring(const HostView& view, const base::BoxList& wanted, std::string_view site);
   void serve(const FaultService::Request& request);
   void check_box(const execute::Buffer& buffer, const Box& elements, std::string_view site) const;
-  void check_free(const HostView& wanted) const;
+  std::shared_ptr<HostView> in_the_way_of(const HostView& wanted) const;
+  void wait_until_free(const HostView& wanted);
+  void check_exists(std::uint64_t buffer, std::string_view site) const;
+  void tell_begun();
   base::BoxList boxes(const HostView& view) const;
-  void begin(HostView& view);
+  void begin(HostView& view, std::uint64_t buffer);
   void end(HostView& view);
   std::vector<std::byte> packed(const HostView& view) const;
   void unpack(const HostView& view, const std::vector<std::byte>& bytes) const;
@@ -145,6 +155,7 @@ class HostViews {
   std::optional<std::byte*> second_mapping_;
   std::list<std::shared_ptr<HostView>> open_;
   std::vector<Kept> kept_;
+  std::atomic<std::uint32_t> begins_{0};  // counts openings that came to an end, for those who wait for one
   std::map<std::uint64_t, Index> block_bytes_;  // by buffer number, where it was set
   std::map<const HostSide*, execute::Buffer*> sides_;
   std::unique_ptr<FaultService> service_;  // from the first lazy view on

@@ -19,18 +19,18 @@ class Turn {
   void lock() {
     if (!held_by(std::this_thread::get_id())) {
       mutex_.lock();
-      owner_.store(std::this_thread::get_id());
+      owner_.store(std::this_thread::get_id(), std::memory_order_release);
     }
     ++depth_;
   }
   void unlock() {
     if (--depth_ > 0) return;
-    owner_.store({});
+    owner_.store({}, std::memory_order_release);
     mutex_.unlock();
   }
 
   /// The thread whose turn it is; a default id if nobody's. Any thread may ask, of others it may be true no longer.
-  std::thread::id owner() const { return owner_.load(); }
+  std::thread::id owner() const { return owner_.load(std::memory_order_acquire); }
   bool held_by(std::thread::id thread) const { return owner() == thread; }
 
   /// Calls `f` while others may have their turn, however often the caller has locked; then it is the caller's again, also

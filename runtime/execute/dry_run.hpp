@@ -17,6 +17,7 @@ class DryRun final : public Executor {
   DryRun(base::RankId rank, Print print) : rank_(rank), print_(std::move(print)) {}
 
   void prepare(const plan::PlacePlan& plan, const Call& call) override;
+  void make_room() override {}
   Completion submit(const plan::PlacePlan& plan, const Call& call) override;
   void wait_for_host(Instances&, const base::ByteBox&, bool) override {}
   void wait_for(const Tickets&) override {}

@@ -4,8 +4,11 @@
 // Three implementations (D13): live (devices and wires), dry_run (prints, moves nothing), and virtual time (with the
 // simulator). The planner and everything above do not know which.
 //
-// Threads: one at a time per executor; Completions may be tested and waited for from anywhere. Order: instructions that
-// touch the same bytes of the same instance take effect in the order of submission; others in any order.
+// Threads: one at a time per executor, but what waits does so outside of the caller's turn (base/turn.hpp): other threads may
+// make calls meanwhile, so afterwards the caller believes nothing that it knew before. Completions may be tested and waited
+// for from anywhere.
+// Order: instructions that touch the same bytes of the same instance take effect in the order of submission; others in any
+// order.
 // Failures: prepare() throws nuna::Error (out_of_memory) and may be called again; submit() carries out what
 // was prepared last and does not throw. An instruction
 // that fails makes those fail that read what it should have written; see Completion::failure.
@@ -73,7 +76,9 @@ class Executor {
   virtual void prepare(const plan::PlacePlan& plan, const Call& call) = 0;
   /// The failure after which no call makes sense, as far as it is known: a rank is lost, or made other calls. Or null.
   virtual std::exception_ptr lost() const { return nullptr; }
-  /// Starts the instructions, in order. Waits only when too many launches are in flight (NUNA_AHEAD).
+  /// Waits while too many launches are in flight (NUNA_AHEAD).
+  virtual void make_room() = 0;
+  /// Starts the instructions, in order. Never waits: between a change of states and its instructions nobody may come.
   virtual Completion submit(const plan::PlacePlan& plan, const Call& call) = 0;
   /// Waits until the host may read (or also write) `box` of the host place's instance; throws the failure of
   /// what should have produced it.
@@ -84,7 +89,7 @@ class Executor {
   virtual void quiesce(Instances& buffer) = 0;
   /// Does so, and throws the failure of what the buffer holds.
   virtual void wait_for(Instances& buffer) = 0;
-  /// Waits for everything submitted; returns the failures not returned before.
+  /// Waits for everything submitted before; returns the failures not returned before, to whichever thread.
   virtual std::vector<std::exception_ptr> drain() = 0;
 };
 

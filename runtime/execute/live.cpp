@@ -100,11 +100,14 @@ std::unique_ptr<Packet> Live::next_packet() {
   return packet;
 }
 
-Completion Live::submit(const plan::PlacePlan& plan, const Call& call) {
-  if (flights_.size() >= static_cast<std::size_t>(config_.ahead)) {
+void Live::make_room() {
+  while (flights_.size() >= static_cast<std::size_t>(config_.ahead)) {
     const trace::PhaseTimer timer(stats_, trace::Phase::wait);
-    retire(flights_.size() / 2);
+    land_through(submitted() - flights_.size() / 2);
   }
+}
+
+Completion Live::submit(const plan::PlacePlan& plan, const Call& call) {
   const trace::PhaseTimer timer(stats_, trace::Phase::tracker);
   Flight flight;
   for (const Instruction& step : plan.instructions) start(step, call, flight);
@@ -227,54 +230,71 @@ void Live::receive(const Instruction& step, const Call& call, Flight& flight) {
   flight.packets.push_back(std::move(packet));
 }
 
-// Waits for the oldest flights until `keep` are left. Half at a time, the youngest of them first, so that the caller is
-// woken seldom.
-void Live::retire(std::size_t keep) {
+// Waits for the flights up to this number, the youngest of them first, so that the caller is woken seldom. Other threads
+// land some of them meanwhile, and add others.
+void Live::land_through(std::uint64_t flight) {
   const Wire::Waiting waiting(wire_);
-  if (flights_.size() > keep) flights_[flights_.size() - keep - 1].completion.wait();
-  while (flights_.size() > keep) {
-    Flight& oldest = flights_.front();
-    oldest.completion.wait();
-    if (auto failure = oldest.completion.failure()) failures_.push_back(std::move(failure));
-    for (auto& packet : oldest.packets) wire_->recycle(std::move(packet));
-    flights_.pop_front();
+  const auto wait_for_flight = [&](const Flight& of) {
+    if (of.completion.done()) return;
+    turn_.outside([completion = of.completion] { completion.wait(); });
+  };
+  if (landed_ < flight) wait_for_flight(flights_[flight - landed_ - 1]);
+  while (landed_ < flight) {
+    if (flights_.front().completion.done()) {
+      land_first();
+    } else {
+      wait_for_flight(flights_.front());
+    }
   }
 }
 
-void Live::wait_for_host(Instances& buffer, const base::ByteBox& box, bool write) {
+void Live::land_first() {
+  Flight& first = flights_.front();
+  if (auto failure = first.completion.failure()) failures_.push_back(std::move(failure));
+  for (auto& packet : first.packets) wire_->recycle(std::move(packet));
+  flights_.pop_front();
+  ++landed_;
+}
+
+void Live::wait_outside(const Tickets& tickets) {
+  if (std::all_of(tickets.begin(), tickets.end(), [](const Ticket& t) { return t.done(); })) return;
   const Wire::Waiting waiting(wire_);
+  turn_.outside([&] {
+    for (const Ticket& t : tickets) t.wait();
+  });
+}
+
+void Live::wait_for_host(Instances& buffer, const base::ByteBox& box, bool write) {
   Tickets after;
   buffer.before_read(base::kHostPlace, box, after);
   if (write) buffer.before_write(base::kHostPlace, box, after);
-  for (const Ticket& t : after) t.wait();
+  wait_outside(after);
+  // The openings of views by one rank make no room; they clear away what they leave.
+  while (!flights_.empty() && flights_.front().completion.done()) land_first();
   for (const Ticket& t : after) {
     if (auto failure = t.failure(); failure && !write) std::rethrow_exception(failure);
   }
 }
 
-void Live::wait_for(const Tickets& operations) {
-  const Wire::Waiting waiting(wire_);
-  for (const Ticket& t : operations) t.wait();
-}
+void Live::wait_for(const Tickets& operations) { wait_outside(operations); }
 
 void Live::quiesce(Instances& buffer) {
-  const Wire::Waiting waiting(wire_);
   Tickets users;
   buffer.all_users(users);
-  for (const Ticket& t : users) t.wait();
+  wait_outside(users);
 }
 
 void Live::wait_for(Instances& buffer) {
-  quiesce(buffer);
   Tickets users;
   buffer.all_users(users);
+  wait_outside(users);
   for (const Ticket& t : users) {
     if (auto failure = t.failure()) std::rethrow_exception(failure);
   }
 }
 
 std::vector<std::exception_ptr> Live::drain() {
-  retire(0);
+  land_through(submitted());
   return std::exchange(failures_, {});
 }
 

@@ -2,12 +2,14 @@
 // The live executor: instructions become operations on device queues and messages on the wire.
 //
 // Each instruction comes after the earlier ones that touch the same bytes of the same instance (Instances' records); the
-// lanes wait, the caller does not.
+// lanes wait, the caller does not. Where the caller does, it is outside of its turn.
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <vector>
 
+#include "base/turn.hpp"
 #include "execute/executor.hpp"
 #include "execute/places.hpp"
 #include "execute/wire.hpp"
@@ -17,7 +19,7 @@
 namespace nuna::execute {
 
 struct LiveConfig {
-  int ahead = 64;       ///< launches in flight before submit() waits (NUNA_AHEAD)
+  int ahead = 64;       ///< launches in flight before make_room() waits (NUNA_AHEAD)
   bool poison = false;  ///< fill fresh memory with NaN bytes
 };
 
@@ -27,12 +29,13 @@ inline constexpr std::byte kPoison{0xff};
 class Live final : public Executor {
  public:
   /// `wire` is null for one rank.
-  Live(const LiveConfig& config, const Places& places, transfer::Mover& mover, Wire* wire,
+  Live(const LiveConfig& config, const Places& places, transfer::Mover& mover, Wire* wire, base::Turn& turn,
        trace::Stats& stats)
-      : config_(config), places_(places), mover_(mover), wire_(wire), stats_(stats) {}
+      : config_(config), places_(places), mover_(mover), wire_(wire), turn_(turn), stats_(stats) {}
   ~Live() override;
 
   void prepare(const plan::PlacePlan& plan, const Call& call) override;
+  void make_room() override;
   Completion submit(const plan::PlacePlan& plan, const Call& call) override;
   std::exception_ptr lost() const override { return wire_ == nullptr ? nullptr : wire_->lost(); }
   void wait_for_host(Instances& buffer, const base::ByteBox& box, bool write) override;
@@ -55,13 +58,18 @@ class Live final : public Executor {
   bool stays_in_place(const plan::Instruction& step, const Call& call, const route::Step& way) const;
   route::Step way_of(const plan::Instruction& step, const Call& call) const;
   std::unique_ptr<Packet> next_packet();
-  void retire(std::size_t keep);
+  std::uint64_t submitted() const { return landed_ + flights_.size(); }
+  void land_through(std::uint64_t flight);
+  void land_first();
+  void wait_outside(const Tickets& tickets);
 
   LiveConfig config_;
   const Places& places_;
   transfer::Mover& mover_;
   Wire* wire_;
+  base::Turn& turn_;
   trace::Stats& stats_;
+  std::uint64_t landed_ = 0;  // flights that are over; so the first of flights_ is number landed_ + 1
   std::deque<Flight> flights_;
   std::vector<std::unique_ptr<Packet>> prepared_;  // for the messages of the plan prepared last, in reverse
   std::vector<std::exception_ptr> failures_;

@@ -150,8 +150,11 @@ Buffer& Program::add(const base::Shape& shape, std::optional<Adopted> memory, st
 
 void Program::destroy(Buffer& buffer, std::string_view site) {
   count_call("release a buffer", site, buffer.number);
+  std::list<Buffer> leaving;  // where other threads, which have their turn during the wait, do not find it
+  leaving.splice(
+      leaving.end(), buffers_,
+      std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& b) { return &b == &buffer; }));
   executor_.quiesce(*buffer.instances);
-  buffers_.remove_if([&](const Buffer& b) { return &b == &buffer; });
 }
 
 Buffer* Program::find(Index offset) {
@@ -378,6 +381,8 @@ void Program::fetch(Buffer& buffer, const Box& box, std::optional<base::RankId> 
   arguments.add(buffer, fixed(box), !may, false, may);
   Call call;
   call.name = name_of("fetch");
+  // A rank that only sends would run ahead of the others. One rank waits for all that it starts here.
+  if (communicator_.size() > 1) executor_.make_room();
   perform(arguments, call, "host view", site);
   if (!only || *only == config_.rank)
     executor_.wait_for_host(*buffer.instances, buffer.shape().of(box), false);

@@ -4,7 +4,7 @@
 // Each call is planned (pure), lowered to places (pure), prepared (memory) and only then changes states and starts; so a
 // refused call changes nothing. Calls are numbered and hashed, and every message says which call it belongs to (D2).
 //
-// Threads: one at a time.
+// Threads: one at a time; wait, fence, destroy and what fetches let others have their turn while they wait (base/turn.hpp).
 
 #include <absl/container/node_hash_set.h>
 
@@ -93,6 +93,9 @@ class Program {
   /// The buffer whose dense bytes begin at `offset` of the arena or hold it; null if none.
   Buffer* find(Index offset);
 
+  /// Waits while too many launches are in flight. To be called before the arguments of the next are looked up: others may have
+  /// their turn meanwhile.
+  void make_room() { executor_.make_room(); }
   Completion launch(const Launch& launch);
 
   /// Brings the newest contents of `box` to the host place of every rank, or of `only`, and waits for them. With
@@ -123,7 +126,7 @@ class Program {
   void host_wrote(Buffer& buffer, Interval range, coherence::RankRange ranks);
   coherence::RankRange all_ranks() const { return {0, config_.team.ranks}; }
 
-  /// Waits for everything; rethrows the first failure.
+  /// Waits for everything; rethrows the first failure that no wait has rethrown, and forgets the others.
   void wait();
   void fence(Buffer& buffer) { executor_.wait_for(*buffer.instances); }
   Executor& executor() { return executor_; }

@@ -37,10 +37,12 @@ class Repeated {
 class Nothing final : public nuna::execute::Executor {
  public:
   void prepare(const nuna::plan::PlacePlan&, const nuna::execute::Call&) override {}
+  void make_room() override {}
   nuna::execute::Completion submit(const nuna::plan::PlacePlan&, const nuna::execute::Call&) override {
     return {};
   }
   void wait_for_host(nuna::execute::Instances&, const nuna::base::ByteBox&, bool) override {}
+  void wait_for(const nuna::execute::Tickets&) override {}
   void quiesce(nuna::execute::Instances&) override {}
   void wait_for(nuna::execute::Instances&) override {}
   std::vector<std::exception_ptr> drain() override { return {}; }
