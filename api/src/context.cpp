@@ -289,10 +289,7 @@ Event launch(ContextState& context, const LaunchRequest& request) {
                          .arguments = {.shape = {.domain = *request.domain, .block = *request.block}},
                          .code = request.code,
                          .closure = request.closure};
-  if (request.device) {
-    launch.arguments.shape.team = plan::LaunchShape::Team::one_device;
-    launch.arguments.shape.device = *request.device;
-  }
+  if (request.device) launch.arguments.shape.run_on(*request.device);
   for (std::size_t a = 0; a < request.argument_count; ++a) {
     const LaunchArgument& argument = request.arguments[a];
     BufferState& state = *argument.buffer->state();

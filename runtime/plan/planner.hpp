@@ -54,6 +54,10 @@ struct LaunchShape {
   int device = 0;  ///< of one_device; devices are numbered rank by rank
   Uses uses;
 
+  void run_on(int one) {
+    team = Team::one_device;
+    device = one;
+  }
   bool on_devices() const { return team == Team::devices || team == Team::one_device; }
 };
 

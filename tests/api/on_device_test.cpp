@@ -110,6 +110,21 @@ TEST(OnDevice, WhatIsWrittenThereIsThere) {
   EXPECT_EQ(contents(x)[899], 900);
 }
 
+TEST(OneDevice, CopiesAndFillsWhereItIsAsked) {
+  Context context = Context::self(with_devices(2));
+  Buffer<int, 1> x(context, {100});
+  Buffer<int, 1> y(context, {100});
+  context.fill(on(0), x, 3);
+  context.fill(on(1), y, 5);
+  context.copy_box(on(1), y, Box{{0, 10}}, x, Box{{90, 100}});
+  context.launch("add one", on(1), {100}, block(1), AddOne{}, read_write(y));
+  context.wait();
+  EXPECT_EQ(copied_bytes(context), 40) << "what was copied, once";
+  EXPECT_EQ(contents(y)[9], 4);
+  EXPECT_EQ(contents(y)[10], 6);
+  EXPECT_EQ(code_of([&] { context.fill(on(2), x, 1); }), ErrorCode::invalid_argument);
+}
+
 TEST(OnDevice, IsDescribed) {
   Context context = Context::self(with_devices(2));
   Buffer<int, 1> x(context, {10});

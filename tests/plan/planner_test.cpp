@@ -178,8 +178,7 @@ TEST(Planner, LargeMessagesBecomeOneRunWhenTheSenderHoldsWhatLiesBetween) {
 
 LaunchShape on_device(int device, Uses uses) {
   LaunchShape launch = launch_of(std::move(uses));
-  launch.team = LaunchShape::Team::one_device;
-  launch.device = device;
+  launch.run_on(device);
   return launch;
 }
 ArgumentUse on(int device, ArgumentUse use) {

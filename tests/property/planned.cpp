@@ -11,10 +11,7 @@ PlannedCall of_launch(const LaunchSpec& spec, const std::vector<base::Shape>& bu
   PlannedCall call;
   call.shape.domain = spec.domain;
   call.shape.block = spec.block;
-  if (spec.device) {
-    call.shape.team = plan::LaunchShape::Team::one_device;
-    call.shape.device = *spec.device;
-  }
+  if (spec.device) call.shape.run_on(*spec.device);
   call.text = spec.text;
   for (const UseSpec& use : spec.uses) {
     auto known = std::find(call.distinct.begin(), call.distinct.end(), use.buffer);

@@ -38,8 +38,7 @@ class TwoDevices {
   plan::PlacePlan launch(int device, plan::Uses uses) {
     plan::LaunchShape shape;
     shape.domain = Domain({60});
-    if (device >= 0) shape.team = plan::LaunchShape::Team::one_device;
-    shape.device = std::max(device, 0);
+    if (device >= 0) shape.run_on(device);
     shape.uses = std::move(uses);
     const plan::Planned& planned = planner_.plan(shape, known_, "launch");
     const Lowered& lowered = lowering_.lower(planned, shape.uses, held_, {});

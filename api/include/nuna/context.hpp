@@ -164,18 +164,30 @@ class NUNA_API Context {
   template <class T, int N, int M>
   Event copy_box(Buffer<T, N>& to, const Box& to_box, const Buffer<T, M>& from, const Box& from_box,
                  const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-    return copy_boxes(to.handle(), to_box, from.handle(), from_box, {file, line});
+    return copy_boxes(std::nullopt, to.handle(), to_box, from.handle(), from_box, {file, line});
+  }
+  /// The same by one device, which then holds the copy.
+  template <class T, int N, int M>
+  Event copy_box(OnDevice where, Buffer<T, N>& to, const Box& to_box, const Buffer<T, M>& from,
+                 const Box& from_box, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return copy_boxes(where.device(), to.handle(), to_box, from.handle(), from_box, {file, line});
   }
   /// Sets every element of a box to `value`, on the devices.
   template <class T, int N>
   Event fill(Buffer<T, N>& buffer, const Box& box, const T& value, const char* file = __builtin_FILE(),
              int line = __builtin_LINE()) {
-    return fill_box(buffer.handle(), box, &value, sizeof(T), {file, line});
+    return fill_box(std::nullopt, buffer.handle(), box, &value, sizeof(T), {file, line});
   }
   template <class T, int N>
   Event fill(Buffer<T, N>& buffer, const T& value, const char* file = __builtin_FILE(),
              int line = __builtin_LINE()) {
-    return fill_box(buffer.handle(), Box(buffer.extents()), &value, sizeof(T), {file, line});
+    return fill_box(std::nullopt, buffer.handle(), Box(buffer.extents()), &value, sizeof(T), {file, line});
+  }
+  /// Sets every element, on one device.
+  template <class T, int N>
+  Event fill(OnDevice where, Buffer<T, N>& buffer, const T& value, const char* file = __builtin_FILE(),
+             int line = __builtin_LINE()) {
+    return fill_box(where.device(), buffer.handle(), Box(buffer.extents()), &value, sizeof(T), {file, line});
   }
 
   /// Waits until everything this rank was asked to do is done; throws the first failure since the last wait.
@@ -229,10 +241,10 @@ class NUNA_API Context {
   static void note_argument(const Argument<T, N>& a, detail::LaunchArgument*& next) {
     *next++ = {a.buffer, &a.map, a.reads, a.writes, a.may, a.device};
   }
-  Event copy_boxes(const detail::BufferHandle& to, const Box& to_box, const detail::BufferHandle& from,
-                   const Box& from_box, detail::CallSite site);
-  Event fill_box(const detail::BufferHandle& buffer, const Box& box, const void* value, std::size_t bytes,
-                 detail::CallSite site);
+  Event copy_boxes(std::optional<int> device, const detail::BufferHandle& to, const Box& to_box,
+                   const detail::BufferHandle& from, const Box& from_box, detail::CallSite site);
+  Event fill_box(std::optional<int> device, const detail::BufferHandle& buffer, const Box& box,
+                 const void* value, std::size_t bytes, detail::CallSite site);
   std::string describe_memory(std::optional<int> of_device, int device) const;
   void fence_buffer(const detail::BufferHandle& buffer, detail::CallSite site);
 
