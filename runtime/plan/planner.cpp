@@ -198,7 +198,14 @@ void Planner::check_devices(const LaunchShape& launch, std::string_view what) co
     throw Error(ErrorCode::invalid_argument, std::string(what) + who + " is on device " +
                                                  std::to_string(device) + ", but the Context has " + all);
   };
-  if (launch.team == LaunchShape::Team::one_device) check(launch.device, "");
+  if (launch.team == LaunchShape::Team::one_device) {
+    check(launch.device, "");
+    const auto& parts = launch.domain.parts_per_axis();
+    if (parts[0] > 1 || parts[1] > 1 || parts[2] > 1) {
+      throw Error(ErrorCode::invalid_argument,
+                  std::string(what) + " is on one device, but its domain asks for several parts");
+    }
+  }
   for (std::size_t a = 0; a < launch.uses.size(); ++a) {
     if (const auto device = launch.uses[a].device) check(*device, ": " + argument_name(launch, a));
   }

@@ -237,6 +237,17 @@ TEST(Planner, RefusesDevicesThatAreNotThere) {
   EXPECT_THAT(text, HasSubstr("buffer argument 0 (write) is on device -1, but the Context has 4 devices"));
 }
 
+TEST(Planner, RefusesPartsOnOneDevice) {
+  Planner p = planner(1, 2);
+  LaunchShape launch = on_device(1, {writing(0, one_to_one())});
+  launch.domain = Domain({64, 64}).parts(2);
+  std::string text;
+  EXPECT_EQ(refused(p, launch, {p.fresh(kSquare)}, &text), ErrorCode::invalid_argument);
+  EXPECT_THAT(text, HasSubstr("is on one device, but its domain asks for several parts"));
+  launch.domain = Domain({64, 64}).parts(1);
+  EXPECT_NO_THROW(p.plan(launch, {p.fresh(kSquare)}, "launch"));
+}
+
 TEST(Planner, RefusesAPlacedArgumentOfABufferThatAnotherArgumentWrites) {
   Planner p = planner(1, 2);
   std::string text;
