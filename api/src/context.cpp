@@ -212,6 +212,32 @@ double Context::max(double value, const char* file, int line) {
   return fold(*this, value, true, "max", {file, line});
 }
 
+std::string Context::describe_memory(std::optional<int> of_device, int device) const {
+  const detail::RankRuntime& runtime = state().runtime();
+  const int devices = runtime.config().devices;
+  const int all = devices * runtime.ranks();
+  const int other = of_device.value_or(device);
+  for (const int d : {device, other}) {
+    if (d >= 0 && d < all) continue;
+    throw Error(ErrorCode::invalid_argument, "describe: there is no device " + std::to_string(d) +
+                                                 ": the Context has " + std::to_string(all) +
+                                                 ", counted from 0");
+  }
+  const std::string who = "device " + std::to_string(device);
+  const std::string whose = "device " + std::to_string(other);
+  if (device == other) return who + " uses its own memory";
+  const int rank = device / devices;
+  if (other / devices != rank)
+    return who + " uses a copy: " + whose + " belongs to rank " + std::to_string(other / devices);
+  if (runtime.config().cuda && rank != runtime.rank().value)
+    return who + " and " + whose + " belong to rank " + std::to_string(rank) + ", which knows";
+  const execute::Places& places = runtime.places();
+  const auto slot = [&](int d) { return static_cast<std::size_t>(d % devices); };
+  if (places.reached_by_slot[slot(device)].contains(places.place_of_slot[slot(other)]))
+    return who + " uses the memory of " + whose + " in place";
+  return who + " uses a copy: its GPU has no peer access to that of " + whose;
+}
+
 std::string Context::stats() const {
   const detail::RankRuntime& runtime = state().runtime();
   const trace::StatsSnapshot s = state().runtime().stats().snapshot();
@@ -263,6 +289,7 @@ Event launch(ContextState& context, const LaunchRequest& request) {
                          .arguments = {.shape = {.domain = *request.domain, .block = *request.block}},
                          .code = request.code,
                          .closure = request.closure};
+  if (request.device) launch.arguments.shape.run_on(*request.device);
   for (std::size_t a = 0; a < request.argument_count; ++a) {
     const LaunchArgument& argument = request.arguments[a];
     BufferState& state = *argument.buffer->state();
@@ -271,7 +298,8 @@ Event launch(ContextState& context, const LaunchRequest& request) {
                                                    std::string(launch.site) + ": buffer argument " +
                                                    std::to_string(a) + " belongs to another Context");
     }
-    launch.arguments.add(state.buffer(inside), *argument.map, argument.reads, argument.writes, argument.may);
+    launch.arguments.add(state.buffer(inside), *argument.map, argument.reads, argument.writes, argument.may,
+                         argument.device);
   }
   return launch_internal(context, launch);
 }

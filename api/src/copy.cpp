@@ -143,8 +143,8 @@ constexpr detail::CudaKernel kCudaFill{nullptr, nullptr, "nuna_fill_elements"};
   throw Error(ErrorCode::invalid_argument, "copy at " + to_string(site) + ": " + why);
 }
 
-Event launch_copy(ContextState& context, execute::Buffer& to, const Box& to_box, execute::Buffer& from,
-                  const Box& from_box, CallSite site) {
+Event launch_copy(ContextState& context, std::optional<int> device, execute::Buffer& to, const Box& to_box,
+                  execute::Buffer& from, const Box& from_box, CallSite site) {
   const Axes to_axes = long_axes(to_box);
   const Axes from_axes = long_axes(from_box);
   execute::Launch launch;
@@ -152,6 +152,7 @@ Event launch_copy(ContextState& context, execute::Buffer& to, const Box& to_box,
   launch.name = "copy";
   launch.site = where;
   launch.arguments.shape.domain = domain_of(to_axes);
+  if (device) launch.arguments.shape.run_on(*device);
   launch.arguments.shape.block = Extents{1, 1, 1};
   launch.code.run = &copy_elements;
   launch.code.closure_bytes = sizeof(ElementCopy);
@@ -316,7 +317,7 @@ void Context::copy(const Pitched& to, const ConstPitched& from, const Extents& b
     const auto to_box = box_of(*target.buffer, target.offset, to_rows);
     const auto from_box = box_of(*source.buffer, source.offset, from_rows);
     if (to_box && from_box && long_axes(*to_box).size == long_axes(*from_box).size) {
-      launch_copy(state(), *target.buffer, *to_box, *source.buffer, *from_box, site);
+      launch_copy(state(), std::nullopt, *target.buffer, *to_box, *source.buffer, *from_box, site);
       return;
     }
   }
@@ -330,8 +331,8 @@ void Context::copy(void* to, const void* from, std::size_t bytes, const char* fi
        line);
 }
 
-Event Context::copy_boxes(const detail::BufferHandle& to, const Box& to_box, const detail::BufferHandle& from,
-                          const Box& from_box, CallSite site) {
+Event Context::copy_boxes(std::optional<int> device, const detail::BufferHandle& to, const Box& to_box,
+                          const detail::BufferHandle& from, const Box& from_box, CallSite site) {
   const Inside inside(state(), "copy", site, detail::kWithRoom);
   execute::Buffer& target = detail::buffer_of(state(), to, inside);
   execute::Buffer& source = detail::buffer_of(state(), from, inside);
@@ -346,7 +347,7 @@ Event Context::copy_boxes(const detail::BufferHandle& to, const Box& to_box, con
                      std::to_string(target.shape().element_bytes) + " bytes");
   }
   if (&target != &source || to_box.intersect(from_box).empty()) {
-    return launch_copy(state(), target, to_box, source, from_box, site);
+    return launch_copy(state(), device, target, to_box, source, from_box, site);
   }
   // boxes of one buffer that overlap: the old contents go aside first
   execute::Buffer& aside = state().program().create(
@@ -355,8 +356,8 @@ Event Context::copy_boxes(const detail::BufferHandle& to, const Box& to_box, con
   const auto release = [&] { state().program().destroy(aside, to_string(site)); };
   const Box whole(aside.shape().extents);
   try {
-    launch_copy(state(), aside, whole, source, from_box, site);
-    Event done = launch_copy(state(), target, to_box, aside, whole, site);
+    launch_copy(state(), device, aside, whole, source, from_box, site);
+    Event done = launch_copy(state(), device, target, to_box, aside, whole, site);
     release();
     return done;
   } catch (...) {
@@ -365,8 +366,8 @@ Event Context::copy_boxes(const detail::BufferHandle& to, const Box& to_box, con
   }
 }
 
-Event Context::fill_box(const detail::BufferHandle& buffer, const Box& box, const void* value,
-                        std::size_t bytes, CallSite site) {
+Event Context::fill_box(std::optional<int> device, const detail::BufferHandle& buffer, const Box& box,
+                        const void* value, std::size_t bytes, CallSite site) {
   const Inside inside(state(), "fill", site, detail::kWithRoom);
   execute::Buffer& target = detail::buffer_of(state(), buffer, inside);
   check_box(target, box, inside);
@@ -376,6 +377,7 @@ Event Context::fill_box(const detail::BufferHandle& buffer, const Box& box, cons
   launch.name = "fill";
   launch.site = where;
   launch.arguments.shape.domain = domain_of(axes);
+  if (device) launch.arguments.shape.run_on(*device);
   const char* first = static_cast<const char*>(value);
   if (bytes <= ElementFill::kMostBytes) {
     ElementFill fill{side_of(box, axes), static_cast<Index>(bytes), {}};

@@ -52,6 +52,11 @@ void tell_cards(topology::RankFacts& facts) {
   }
 }
 
+bool card_reaches(int card, int other) {
+  return card == other ||
+         device::find_cards().cards[static_cast<std::size_t>(card)].reaches[static_cast<std::size_t>(other)];
+}
+
 RankCards::RankCards(const Config& config) : pins_(device::make_host_pins(config.shares.front().card)) {
   constexpr std::uintptr_t kWished = 0x5000'0000'0000;  // behind the window; the driver decides
   for (std::size_t d = 0; d < config.shares.size(); ++d) {
@@ -65,10 +70,9 @@ RankCards::RankCards(const Config& config) : pins_(device::make_host_pins(config
     device.memory_bytes = static_cast<std::size_t>(share.free_bytes);
     device.plain_memory = config.plain_memory;
     for (const topology::CardShare& other : config.shares) {
-      const auto& reaches = device::find_cards().cards[static_cast<std::size_t>(other.card)].reaches;
       const bool known =
           std::find(device.peers.begin(), device.peers.end(), other.card) != device.peers.end();
-      if (other.card != share.card && !known && reaches[static_cast<std::size_t>(share.card)])
+      if (other.card != share.card && !known && card_reaches(other.card, share.card))
         device.peers.push_back(other.card);
     }
     device.pins = pins_;
@@ -102,6 +106,7 @@ bool wants_cuda(DeviceKind asked, const base::Settings& settings) {
 }
 
 void tell_cards(topology::RankFacts&) {}
+bool card_reaches(int, int) { return false; }
 RankCards::RankCards(const Config&) {}
 RankCards::~RankCards() = default;
 void RankCards::manage(std::byte*, Index) const {}

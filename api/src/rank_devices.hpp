@@ -27,6 +27,9 @@ bool wants_cuda(DeviceKind kind, const base::Settings& settings);
 /// Adds the GPUs that this process sees, and how much of them is free.
 void tell_cards(topology::RankFacts& facts);
 
+/// Whether kernels on one GPU can use the memory of another, or of the same.
+bool card_reaches(int card, int other);
+
 /// The GPUs of one rank.
 class RankCards {
  public:

@@ -250,6 +250,14 @@ Index RankRuntime::make_devices(Index smallest_slot) {
   }
   for (const auto& d : devices_) places_.device_of_place.push_back(d.get());
   for (int d = 0; d < config_.devices; ++d) places_.place_of_slot.push_back({shared ? 0 : d + 1});
+  for (std::size_t d = 0; d < places_.place_of_slot.size(); ++d) {
+    residency::PlaceSet reached;
+    for (std::size_t other = 0; other < places_.place_of_slot.size(); ++other) {
+      if (cards_ == nullptr || card_reaches(shares_[d].card, shares_[other].card))
+        reached = reached.with(places_.place_of_slot[other]);
+    }
+    places_.reached_by_slot.push_back(reached);
+  }
   return smallest_slot;
 }
 

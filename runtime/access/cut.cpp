@@ -58,9 +58,19 @@ Range Cut::parts_of(base::RankId rank) const {
   return {std::clamp(begin, 0, parts()), std::clamp(begin + parts_per_rank_, 0, parts())};
 }
 
+Cut Cut::on(base::RankId rank, int slot) const {
+  base::check(parts() == 1, "one device runs one part");
+  Cut moved = *this;
+  moved.first_rank_ = rank.value;
+  moved.parts_per_rank_ = 1;
+  moved.first_slot_ = slot;
+  return moved;
+}
+
 bool operator==(const Cut& a, const Cut& b) {
   return a.dims() == b.dims() && a.domain_ == b.domain_ && a.block_ == b.block_ && a.bounds_ == b.bounds_ &&
-         a.first_rank_ == b.first_rank_ && a.parts_per_rank_ == b.parts_per_rank_;
+         a.first_rank_ == b.first_rank_ && a.parts_per_rank_ == b.parts_per_rank_ &&
+         a.first_slot_ == b.first_slot_;
 }
 
 Cut one_part_per_rank(int ranks) {

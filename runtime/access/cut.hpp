@@ -3,7 +3,7 @@
 //
 // A cut is a product: per axis, boundaries between blocks. Parts are numbered row-major (axis 0 slowest) and go to the
 // ranks in contiguous runs of parts_per_rank, beginning with first_rank; within a rank they go to its devices in
-// order. Storage is one number per part and axis, never one per part. Immutable values.
+// order, from first_slot on. Storage is one number per part and axis, never one per part. Immutable values.
 
 #include <array>
 #include <cstdint>
@@ -63,9 +63,11 @@ class Cut {
   Index origin(int axis) const { return bounds_[static_cast<std::size_t>(axis)].front(); }
 
   base::RankId rank_of(int part) const { return {first_rank_ + part / parts_per_rank_}; }
-  /// Which of its rank's parts this one is: its device.
-  int slot_of(int part) const { return part % parts_per_rank_; }
+  /// Its device, among those of its rank.
+  int slot_of(int part) const { return first_slot_ + part % parts_per_rank_; }
   Range parts_of(base::RankId rank) const;
+  /// This cut, of one part, for one device of one rank.
+  Cut on(base::RankId rank, int slot) const;
 
   friend bool operator==(const Cut& a, const Cut& b);
   template <class H>
@@ -73,7 +75,7 @@ class Cut {
     // Cuts of one domain into as many parts hardly ever differ in the middle and not at a third.
     for (const auto& b : c.bounds_) h = H::combine(std::move(h), b.size(), b[b.size() / 3], b[b.size() / 2]);
     for (const Interval& i : c.domain_.axis) h = H::combine(std::move(h), i.begin, i.end);
-    return H::combine(std::move(h), c.dims(), c.first_rank_, c.parts_per_rank_);
+    return H::combine(std::move(h), c.dims(), c.first_rank_, c.parts_per_rank_, c.first_slot_);
   }
 
  private:
@@ -84,6 +86,7 @@ class Cut {
   std::array<Range, kMaxDims> busy_{};
   int first_rank_;
   int parts_per_rank_;
+  int first_slot_ = 0;
 };
 
 using CutRef = std::shared_ptr<const Cut>;

@@ -149,8 +149,11 @@ Ticket Live::run(const Instruction& step, const Call& call, const Tickets& after
   kernel.blocks = call.blocks;
   kernel.closure = call.closure;
   kernel.threads = step.threads;
-  const base::PlaceId place = places_.place_of_slot[static_cast<std::size_t>(step.slot)];
-  for (const Instances* buffer : call.buffers) kernel.views.push_back(buffer->view(place));
+  absl::InlinedVector<base::PlaceId, 6> place_of(call.buffers.size(), step.place);
+  for (const PlacedBox& r : step.reads) place_of[static_cast<std::size_t>(r.argument)] = r.place;
+  for (const PlacedBox& w : step.writes) place_of[static_cast<std::size_t>(w.argument)] = w.place;
+  for (std::size_t a = 0; a < call.buffers.size(); ++a)
+    kernel.views.push_back(call.buffers[a]->view(place_of[a]));
   return places_.of_slot(step.slot).run(std::move(kernel), after);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/ids.hpp"
 #include "device/device.hpp"
+#include "residency/residency.hpp"
 
 namespace nuna::execute {
 
@@ -12,6 +13,7 @@ namespace nuna::execute {
 struct Places {
   std::vector<device::Device*> device_of_place;
   std::vector<base::PlaceId> place_of_slot;
+  std::vector<residency::PlaceSet> reached_by_slot;  ///< places whose memory a device's kernels can use
 
   int count() const { return static_cast<int>(device_of_place.size()); }
   device::Device& at(base::PlaceId p) const { return *device_of_place[static_cast<std::size_t>(p.value)]; }

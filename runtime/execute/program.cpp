@@ -101,7 +101,11 @@ Program::Program(const ProgramConfig& config, const Places& places, address::Are
       stats_(stats),
       recorder_(recorder),
       planner_({config.team, schedule::cut, config.rank, config.fast_path}),
-      lowering_({places.place_of_slot, config.fewest_ahead, config.poison}) {
+      lowering_({.place_of_slot = places.place_of_slot,
+                 .fewest_ahead = config.fewest_ahead,
+                 .poison = config.poison,
+                 .rank = config.rank,
+                 .reached_by_slot = places.reached_by_slot}) {
   if (recorder_ != nullptr) track_ = recorder_->track(config.rank, trace::TrackKind::planner, "planner");
 }
 
@@ -166,12 +170,13 @@ Buffer* Program::find(Index offset) {
   return nullptr;
 }
 
-void Arguments::add(Buffer& buffer, const AccessMap& map, bool reads, bool writes, bool may) {
+void Arguments::add(Buffer& buffer, const AccessMap& map, bool reads, bool writes, bool may,
+                    std::optional<int> device) {
   const auto known = std::find(buffers.begin(), buffers.end(), &buffer);
   const auto number = static_cast<int>(known - buffers.begin());
   if (known == buffers.end()) buffers.push_back(&buffer);
   instances.push_back(buffer.instances.get());
-  shape.uses.emplace_back(number, buffer.shape(), map, reads, writes, may);
+  shape.uses.emplace_back(number, buffer.shape(), map, reads, writes, may, device);
 }
 
 void Program::number_call(std::string_view verb, std::string_view name, std::string_view site,
@@ -259,7 +264,7 @@ void Program::count_fallbacks() {
 
 const residency::Lowered& Program::lower(const Arguments& arguments, const Call& call,
                                          const plan::Planned& planned) {
-  const residency::Manner manner{.on_host = arguments.shape.team != plan::LaunchShape::Team::devices,
+  const residency::Manner manner{.on_host = !arguments.shape.on_devices(),
                                  .whole_parts = call.code.form == detail::Form::parts};
   absl::InlinedVector<const residency::ResidencyState*, 6> states;
   for (const Buffer* b : arguments.buffers) states.push_back(b->residency.get());

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,7 +47,8 @@ struct Arguments {
   absl::InlinedVector<Buffer*, 6> buffers;       ///< by the shape's buffer numbers
   absl::InlinedVector<Instances*, 6> instances;  ///< by argument
 
-  void add(Buffer& buffer, const AccessMap& map, bool reads, bool writes, bool may);
+  void add(Buffer& buffer, const AccessMap& map, bool reads, bool writes, bool may,
+           std::optional<int> device = std::nullopt);
 };
 
 /// A kernel launch.

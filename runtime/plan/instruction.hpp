@@ -86,6 +86,7 @@ struct Instruction {
   std::uint32_t message = 0;  ///< receive, send: number within the launch, the same on both sides
   bool one_run = false;  ///< receive, send: the message is one run of the buffer's bytes, as both ends know
   int slot = 0;          ///< run: the device
+  base::PlaceId place;   ///< run: its memory; arguments whose boxes lie in another place are used there
   Box threads;           ///< run: any box of the partition's threads
   absl::InlinedVector<PlacedBox, 4> reads;   ///< copy: one; send: in packing order
   absl::InlinedVector<PlacedBox, 4> writes;  ///< copy, poison: one; receive: in packing order

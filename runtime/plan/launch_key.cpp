@@ -12,7 +12,7 @@ namespace nuna::plan {
 namespace {
 
 constexpr std::size_t kWordsOfDomain = 3 + 2 * 2 * kMaxDims + 2 * kMaxDims;
-constexpr std::size_t kWordsOfUse = 3 + 5 * kMaxDims;
+constexpr std::size_t kWordsOfUse = 4 + 5 * kMaxDims;
 
 std::uint64_t bits(int value) { return static_cast<std::uint32_t>(value); }
 
@@ -56,10 +56,11 @@ Next put_domain(const LaunchShape& launch, Next to) {
   const auto& parts = domain.parts_per_axis();
   const bool framed = domain.frame() != domain.box();
   const bool weights = weighted(domain);
+  const int who = launch.team == LaunchShape::Team::one_device ? launch.device : launch.root.value;
   *to++ = dims_bits(domain.box().dims) | dims_bits(domain.frame().dims) << 4 |
           dims_bits(launch.block.dims) << 8 | static_cast<std::uint64_t>(launch.team) << 12 |
           static_cast<std::uint64_t>(framed) << 16 | static_cast<std::uint64_t>(weights) << 17 |
-          static_cast<std::uint64_t>(launch.uses.size()) << 18 | bits(launch.root.value) << 32;
+          static_cast<std::uint64_t>(launch.uses.size()) << 18 | bits(who) << 32;
   *to++ = bits(parts[0]) | bits(parts[1]) << 32;
   *to++ = bits(parts[2]) | bits(domain.along_axis()) << 32;
   to = put_box(domain.box(), to);
@@ -95,6 +96,10 @@ Next put_use(const ArgumentUse& use, Next to) {
   if (!use.map.is_monotone()) {
     head |= 8U;
     *next++ = reinterpret_cast<std::uint64_t>(use.map.identity());
+  }
+  if (use.device) {
+    head |= std::uint64_t{1} << 59;
+    next = put(*use.device, next);
   }
   for (int b = 0; b < std::min(dims, kMaxDims); ++b) next = put_rule(use.map.rule(b), b, head, next);
   *to = head;

@@ -32,6 +32,20 @@ void append(std::string& text, base::RankId rank, const Message& m, const char* 
           boxes_text(m.items, [](const Message::Item& i) { return i.box; }) + "\n";
 }
 
+// Arguments that a kernel uses in the memory of another device.
+std::string elsewhere_text(const Instruction& run) {
+  std::string text;
+  int told = -1;
+  for (const auto* boxes : {&run.reads, &run.writes}) {
+    for (const PlacedBox& b : *boxes) {
+      if (b.place == run.place || b.argument == told) continue;
+      told = b.argument;
+      text += ", argument " + std::to_string(b.argument) + " in " + place_text(b.place);
+    }
+  }
+  return text;
+}
+
 std::string step_text(const Instruction& step) {
   const auto box = [](const PlacedBox& p) { return p.box; };
   switch (step.kind) {
@@ -46,7 +60,8 @@ std::string step_text(const Instruction& step) {
              std::to_string(step.reads[0].argument) + " from " + place_text(step.reads[0].place) + " to " +
              place_text(step.writes[0].place) + ": " + base::to_string(step.writes[0].box);
     case Kind::run:
-      return "run on device " + std::to_string(step.slot) + ": threads " + to_string(step.threads);
+      return "run on device " + std::to_string(step.slot) + ": threads " + to_string(step.threads) +
+             elsewhere_text(step);
     case Kind::poison:
       return "poison " + base::to_string(step.writes[0].box) + " of argument " +
              std::to_string(step.writes[0].argument) + " in " + place_text(step.writes[0].place);

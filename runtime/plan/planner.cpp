@@ -156,6 +156,11 @@ access::CutRef Planner::cut_for(const LaunchShape& launch, std::string_view what
   switch (launch.team) {
     case LaunchShape::Team::devices:
       return cuts_.intern(config_.cut(launch.domain, launch.block, config_.team, what));
+    case LaunchShape::Team::one_device: {
+      const int devices = config_.team.devices;
+      const access::Cut whole = config_.cut(launch.domain, launch.block, {1, 1}, what);
+      return cuts_.intern(whole.on({launch.device / devices}, launch.device % devices));
+    }
     case LaunchShape::Team::every_host:
       return cuts_.intern(access::one_part_per_rank(config_.team.ranks));
     case LaunchShape::Team::one_host:
@@ -183,6 +188,29 @@ DistributionRef Planner::distribution(const access::CutRef& cut, const LaunchSha
   }
 }
 
+void Planner::check_devices(const LaunchShape& launch, std::string_view what) const {
+  const int devices = config_.team.parts();
+  const auto check = [&](int device, const std::string& who) {
+    if (device >= 0 && device < devices) return;
+    const std::string all = devices == 1
+                                ? "one device, 0"
+                                : std::to_string(devices) + " devices, 0 to " + std::to_string(devices - 1);
+    throw Error(ErrorCode::invalid_argument, std::string(what) + who + " is on device " +
+                                                 std::to_string(device) + ", but the Context has " + all);
+  };
+  if (launch.team == LaunchShape::Team::one_device) {
+    check(launch.device, "");
+    const auto& parts = launch.domain.parts_per_axis();
+    if (parts[0] > 1 || parts[1] > 1 || parts[2] > 1) {
+      throw Error(ErrorCode::invalid_argument,
+                  std::string(what) + " is on one device, but its domain asks for several parts");
+    }
+  }
+  for (std::size_t a = 0; a < launch.uses.size(); ++a) {
+    if (const auto device = launch.uses[a].device) check(*device, ": " + argument_name(launch, a));
+  }
+}
+
 void Planner::refuse_overlaps(const LaunchShape& launch, const std::vector<Argument>& arguments,
                               std::string_view what) const {
   for (std::size_t a = 0; a < arguments.size(); ++a) {
@@ -200,6 +228,22 @@ void Planner::refuse_overlaps(const LaunchShape& launch, const std::vector<Argum
 }
 
 namespace {
+
+// Where arguments of one buffer lie in one place, what one writes can be seen through the other; where they do not, it cannot.
+// Results must not depend on which devices reach each other.
+void refuse_aliases(const LaunchShape& launch, std::string_view what) {
+  for (std::size_t a = 0; a < launch.uses.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      const ArgumentUse& one = launch.uses[b];
+      const ArgumentUse& other = launch.uses[a];
+      if (one.buffer != other.buffer || !(one.writes || other.writes) || !(one.device || other.device))
+        continue;
+      throw Error(ErrorCode::invalid_argument,
+                  std::string(what) + ": " + argument_name(launch, b) + " and " + argument_name(launch, a) +
+                      " are the same buffer, which the launch writes: neither of them can be on a device");
+    }
+  }
+}
 
 // Pieces of one part that form a box together become one. Both sides have the same list, so they get the same result.
 void unite(Message& message) {
@@ -302,16 +346,18 @@ ArgumentEffect Planner::effect_of(const ArgumentUse& use, const DirectoryState& 
 
 Planner::Signature Planner::check(const LaunchShape& launch, std::string_view what) {
   Signature checked;
+  check_devices(launch, what);
   checked.cut = cut_for(launch, what);
   for (std::size_t a = 0; a < launch.uses.size(); ++a) {
     const ArgumentUse& use = launch.uses[a];
-    if (launch.team == LaunchShape::Team::devices) {
+    if (launch.on_devices()) {
       access::check_inside(use.map, use.shape, launch.domain.box(),
                            std::string(what) + ": " + argument_name(launch, a));
     }
     checked.arguments.push_back({distribution(checked.cut, launch, a, what), use.buffer});
     checked.maps.push_back(use.map);
   }
+  refuse_aliases(launch, what);
   refuse_overlaps(launch, checked.arguments, what);
   checked.hash = hash_of(launch);
   return checked;
@@ -339,7 +385,7 @@ Planner::Entry Planner::compute(const LaunchShape& launch, const States& states,
     DirectoryState& state = next[static_cast<std::size_t>(launch.uses[a].buffer)];
     state = state.after_write(arguments[a].touched, counts_.flattened);
   }
-  if (launch.team == LaunchShape::Team::devices) {
+  if (launch.on_devices()) {
     const access::Range mine = cut->parts_of(config_.rank);
     for (int p = mine.begin; p < mine.end; ++p) {
       const Box threads = cut->threads(p);

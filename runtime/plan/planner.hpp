@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,8 @@ struct ArgumentUse {
   bool reads = false;
   bool writes = false;
   bool may = false;  ///< may-write: fetched first, held afterwards (D8)
+  /// Whose instance the kernel uses, where the device that runs it can; nullopt: that of the device itself.
+  std::optional<int> device = std::nullopt;
   friend bool operator==(const ArgumentUse&, const ArgumentUse&) = default;
 };
 using Uses = absl::InlinedVector<ArgumentUse, 6>;
@@ -45,10 +48,17 @@ using Uses = absl::InlinedVector<ArgumentUse, 6>;
 struct LaunchShape {
   Domain domain = {1};
   Extents block{1};
-  /// Host views: one part per rank (everybody) or on one rank (the root), instead of a cut of the domain.
-  enum class Team : std::uint8_t { devices, every_host, one_host } team = Team::devices;
+  /// All devices, or one. Host views: one part per rank (everybody) or on one rank (the root), instead of a cut of the domain.
+  enum class Team : std::uint8_t { devices, every_host, one_host, one_device } team = Team::devices;
   base::RankId root;
+  int device = 0;  ///< of one_device; devices are numbered rank by rank
   Uses uses;
+
+  void run_on(int one) {
+    team = Team::one_device;
+    device = one;
+  }
+  bool on_devices() const { return team == Team::devices || team == Team::one_device; }
 };
 
 using States = absl::InlinedVector<coherence::DirectoryRef, 6>;        ///< one per distinct buffer number
@@ -124,6 +134,7 @@ class Planner {
   const Signature& signature(const LaunchShape& launch, std::string_view what);
   Signature check(const LaunchShape& launch, std::string_view what);
   Entry compute(const LaunchShape& launch, const States& states, std::string_view what);
+  void check_devices(const LaunchShape& launch, std::string_view what) const;
   access::CutRef cut_for(const LaunchShape& launch, std::string_view what);
   coherence::DistributionRef distribution(const access::CutRef& cut, const LaunchShape& launch,
                                           std::size_t argument, std::string_view what);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "access/declared.hpp"
 #include "base/check.hpp"
@@ -45,9 +46,22 @@ class Work {
   const std::vector<ResidencyState>& states() const { return states_; }
 
  private:
-  PlaceId place_of_part(int part) const {
+  PlaceId own_place(int part) const {
     if (manner_.on_host) return base::kHostPlace;
-    return config_.place_of_slot[static_cast<std::size_t>(part) % config_.place_of_slot.size()];
+    return config_.place_of_slot[static_cast<std::size_t>(plan_.cut->slot_of(part))];
+  }
+
+  // Of the argument's instance, for the threads of a part.
+  PlaceId place_of(int argument, int part) const {
+    const PlaceId own = own_place(part);
+    const std::optional<int> device = uses_[static_cast<std::size_t>(argument)].device;
+    const auto devices = static_cast<int>(config_.place_of_slot.size());
+    if (!device || manner_.on_host || *device / devices != config_.rank.value) return own;
+    const auto slot = static_cast<std::size_t>(plan_.cut->slot_of(part));
+    const PlaceId named = config_.place_of_slot[static_cast<std::size_t>(*device % devices)];
+    const bool reached =
+        slot < config_.reached_by_slot.size() && config_.reached_by_slot[slot].contains(named);
+    return reached ? named : own;
   }
   int buffer_of(int argument) const { return uses_[static_cast<std::size_t>(argument)].buffer; }
   ResidencyState& state_of(int argument) { return states_[static_cast<std::size_t>(buffer_of(argument))]; }
@@ -61,7 +75,7 @@ class Work {
       if (group.messages.front()->argument == argument) receive(group);
     }
     for (const plan::Touch& touch : plan_.effects[static_cast<std::size_t>(argument)].reads) {
-      for (const ByteBox& box : touch.boxes) bring(argument, place_of_part(touch.part), box);
+      for (const ByteBox& box : touch.boxes) bring(argument, place_of(argument, touch.part), box);
     }
   }
 
@@ -175,7 +189,7 @@ class Work {
     step.one_run = is_run(group);
     for (const plan::Message* m : group.messages) {
       for (const auto& item : m->items) {
-        const PlaceId place = place_of_part(item.reader_part);
+        const PlaceId place = place_of(m->argument, item.reader_part);
         step.writes.push_back({m->argument, place, item.box});
         state_of(m->argument).set(item.box, PlaceSet::only(place));
       }
@@ -245,15 +259,24 @@ class Work {
     });
   }
 
+  // Whether the threads of a part use the instance that the box is of.
+  bool uses_instance(const plan::PartRun& run, const PlacedBox& b) const {
+    for (std::size_t a = 0; a < uses_.size(); ++a) {
+      const auto argument = static_cast<int>(a);
+      if (buffer_of(argument) == buffer_of(b.argument) && place_of(argument, run.part) == b.place)
+        return true;
+    }
+    return false;
+  }
+
   Division division_of(const plan::PartRun& run, const std::vector<Instruction>& late) const {
     Division undivided{std::nullopt, {run.threads}};
     const Index fewest = config_.fewest_ahead;
     if (late.empty() || manner_.whole_parts || fewest == 0 || run.threads.count() < fewest) return undivided;
-    const PlaceId place = place_of_part(run.part);
     std::vector<Moving> moving;
     const auto add = [&](const absl::InlinedVector<PlacedBox, 4>& boxes, bool arrives) {
       for (const PlacedBox& b : boxes) {
-        if (b.place == place) moving.push_back({buffer_of(b.argument), b.box, arrives});
+        if (uses_instance(run, b)) moving.push_back({buffer_of(b.argument), b.box, arrives});
       }
     };
     for (const Instruction& step : late) {
@@ -268,12 +291,13 @@ class Work {
     Instruction step;
     step.kind = Kind::run;
     step.slot = run.slot;
+    step.place = own_place(run.part);
     step.threads = threads;
     const bool whole = threads == run.threads;
-    const PlaceId place = place_of_part(run.part);
     for (std::size_t a = 0; a < uses_.size(); ++a) {
       const auto argument = static_cast<int>(a);
       const auto& effect = plan_.effects[a];
+      const PlaceId place = place_of(argument, run.part);
       if (whole) {
         append_touched(argument, place, run.part, effect.reads, step.reads);
         append_touched(argument, place, run.part, effect.writes, step.writes);
@@ -313,7 +337,7 @@ class Work {
         const PlaceId place = left.first();
         BoxList stale{h.box};
         for (const plan::Touch& touch : writes) {
-          if (place_of_part(touch.part) != place) continue;
+          if (place_of(argument, touch.part) != place) continue;
           for (const ByteBox& b : touch.boxes) base::subtract(stale, b);
         }
         for (const ByteBox& b : stale) {
@@ -329,7 +353,7 @@ class Work {
   void hold_written(int argument) {
     for (const plan::Touch& touch : plan_.effects[static_cast<std::size_t>(argument)].writes) {
       for (const ByteBox& b : touch.boxes)
-        state_of(argument).set(b, PlaceSet::only(place_of_part(touch.part)));
+        state_of(argument).set(b, PlaceSet::only(place_of(argument, touch.part)));
     }
   }
 

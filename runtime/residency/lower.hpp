@@ -1,7 +1,8 @@
 #pragma once
 // Lower: from what a rank does (RankPlan) to steps on its places. Pure; private to the rank.
 //
-// Receives land in the place of a part that reads them; what a part's place lacks is copied from a place that has it;
+// An argument's instance is that of the device that runs the part, or of the device that the argument names, where
+// the former reaches the latter's memory. Receives land in the place of a part that reads them; what a part's place lacks is copied from a place that has it;
 // sends are taken from any place that holds the bytes. Sends that wait for nothing come first, then the threads that need
 // nothing of what arrives (residency/overlap.hpp), then what arrives, then the other threads; so a rank computes
 // while its halos travel; the two are cut between blocks. In the end the other copies of what was written are stale. Cached by plan and residency states.
@@ -43,7 +44,9 @@ class Lowering {
     std::vector<base::PlaceId> place_of_slot;  ///< of each device of the rank
     Index fewest_ahead = kFewestAhead;  ///< least threads of a part that run ahead of what arrives; 0: never
     bool poison = false;                ///< fill copies that became stale, so that reading them is seen
-    std::size_t cache_boxes = kCacheBoxes;  ///< the caches hold about this many boxes, of 100 bytes
+    std::size_t cache_boxes = kCacheBoxes;       ///< the caches hold about this many boxes, of 100 bytes
+    base::RankId rank = {};                      ///< devices that arguments name are numbered rank by rank
+    std::vector<PlaceSet> reached_by_slot = {};  ///< places whose memory kernels use; empty: each its own
   };
   explicit Lowering(Config config) : config_(std::move(config)) {}
 

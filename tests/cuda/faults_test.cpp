@@ -128,6 +128,24 @@ TEST_F(CudaFaultsDeathTest, AFailedPartOfAStagedCopyIsNotLost) {
   }
 }
 
+TEST_F(CudaFaultsDeathTest, WhatIsOnACardThatIsNotReachedIsCopied) {
+  fault("devices=2,peer=0");
+  EXPECT_EXIT(tell([] {
+                std::vector<float> wanted;
+                {
+                  Options host;
+                  host.kind = DeviceKind::host;
+                  Context context = Context::self(host);
+                  wanted = neighbours_in_place(context, 500);
+                }
+                Context context = Context::self(cuda(2));
+                if (neighbours_in_place(context, 500) != wanted) std::exit(9);
+                Buffer<float, 1> x(context, {10});
+                throw Error(ErrorCode::unsupported, context.describe(on(1, x), 0));
+              }),
+              kRefused, "device 0 uses a copy: its GPU has no peer access to that of device 1");
+}
+
 // A copy through the CPU's hands comes after one by the engine that it follows.
 TEST_F(CudaFaultsDeathTest, ABouncedCopyWaitsForWhatItReads) {
   fault("devices=1,slow=cuMemcpyAsync:20000us");

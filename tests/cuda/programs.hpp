@@ -26,6 +26,8 @@ std::vector<float> adopted_on_card(Context& context);
 std::vector<float> adopted_pinned(Context& context);
 /// Every element from the other half of a buffer: with two devices, all of it crosses.
 std::vector<float> half_turn(Context& context, Index count);
+/// A ring of four buffers, each worked on by one device, which reads its neighbours' on theirs.
+std::vector<float> neighbours_in_place(Context& context, Index count);
 /// One thread writes where no memory is; on a GPU, its device is lost.
 void fault(Context& context);
 /// A kernel that only the CPU has code for: it holds what cannot be copied bytewise.

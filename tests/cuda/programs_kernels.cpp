@@ -127,6 +127,16 @@ struct HalfTurn {
   }
 };
 
+struct Between {
+  NUNA_KERNEL void operator()(Thread t, View<const float, 1> left, View<const float, 1> mine,
+                              View<const float, 1> right, View<float, 1> out) const {
+    const Index i = t.global(0);
+    const Index last = mine.extent(0) - 1;
+    out(i) = 0.5f * mine(i) + 0.3f * (i > 0 ? mine(i - 1) : left(last)) +
+             0.2f * (i < last ? mine(i + 1) : right(0));
+  }
+};
+
 struct Wild {
   NUNA_KERNEL void operator()(Thread, View<float, 1> out) const { out(Index{1} << 50) = 1; }
 };
@@ -309,6 +319,36 @@ std::vector<float> half_turn(Context& context, Index count) {
   context.launch("ramp", {count}, block(64), Ramp{}, write(in));
   context.launch("half turn", {count}, block(64), HalfTurn{}, read(in, whole()), write(out));
   return contents(out);
+}
+
+std::vector<float> neighbours_in_place(Context& context, Index count) {
+  constexpr int kSlabs = 4;
+  const int devices = context.ranks() * context.devices();
+  std::vector<Buffer<float, 1>> now;
+  std::vector<Buffer<float, 1>> next;
+  for (int s = 0; s < kSlabs; ++s) {
+    now.emplace_back(context, Extents{count});
+    next.emplace_back(context, Extents{count});
+    context.launch("ramp", on(s % devices), {count}, block(64), Ramp{}, write(now.back()));
+    context.launch("scale", on(s % devices), {count}, block(64), Scale{}, read_write(now.back()),
+                   0.1f * static_cast<float>(s + 1));
+  }
+  for (int step = 0; step < 5; ++step) {
+    for (int s = 0; s < kSlabs; ++s) {
+      const int left = (s + kSlabs - 1) % kSlabs;
+      const int right = (s + 1) % kSlabs;
+      const auto of = [&](int slab) -> Buffer<float, 1>& { return now[static_cast<std::size_t>(slab)]; };
+      context.launch("between", on(s % devices), {count}, block(64), Between{}, on(left % devices, of(left)),
+                     read(of(s), whole()), on(right % devices, read(of(right), fixed(Box{{0, 1}}))),
+                     write(next[static_cast<std::size_t>(s)]));
+    }
+    std::swap(now, next);
+  }
+  std::vector<float> all;
+  for (Buffer<float, 1>& slab : now) {
+    for (const float value : contents(slab)) all.push_back(value);
+  }
+  return all;
 }
 
 void fault(Context& context) {

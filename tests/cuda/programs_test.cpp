@@ -79,6 +79,16 @@ TEST_P(CudaPrograms, FillsCopiesAndViewsGiveTheSameBytes) {
   expect_same<std::vector<std::int32_t>>([](Context& c) { return fills_and_copies(c); });
 }
 
+TEST_P(CudaPrograms, NeighboursReadInPlaceHaveTheSameBits) {
+  expect_same<std::vector<float>>([](Context& c) { return neighbours_in_place(c, 500); });
+}
+
+TEST(CudaContext, UsesTheMemoryOfAPeerInPlace) {
+  Context context = Context::self(options(DeviceKind::cuda, 2));
+  Buffer<float, 1> x(context, {10});
+  EXPECT_EQ(context.describe(on(1, x), 0), "device 0 uses the memory of device 1 in place");
+}
+
 TEST_P(CudaPrograms, AdoptedHostMemoryHasTheSameBits) {
   expect_same<std::vector<float>>([](Context& c) { return adopted(c); });
 }

@@ -62,6 +62,22 @@ TEST_F(CudaSharing, ThreadsShareOneContext) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
+TEST_F(CudaSharing, ThreadsOfOneContextUseEachOthersMemory) {
+  Context context = Context::self(cuda(3));
+  const std::vector<float> first = neighbours_in_place(context, 200);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 3; ++round) {
+        if (neighbours_in_place(context, 200) != first) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong.load(), 0);
+}
+
 TEST_F(CudaSharing, ASmallNeighbourDoesNotHoldALargeBuffersMemory) {
   constexpr Index kMiB = Index{1} << 20;
   base::Doorbell bell;

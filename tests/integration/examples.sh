@@ -29,4 +29,26 @@ for devices in 1 3; do
   echo "$told"
   [[ $told == *": all correct" ]] || status=1
 done
+first=""
+for devices in 1 2 3 4; do
+  told=$("$bin/06_hpe_styles" --devices $devices) || status=1
+  echo "$told"
+  [[ $told == *"all the same bits as plain loops" ]] || status=1
+  [ $devices = 1 ] || [[ $told == *"device 0 uses the memory of device 1 in place"* ]] || status=1
+  sums=$(grep -oE ' [0-9a-f]{8}$' <<< "$told" | sort -u)
+  [ "${first:=$sums}" = "$sums" ] || { echo "other bits on $devices devices"; status=1; }
+done
+NUNA_POISON=1 NUNA_CHECK=1 "$bin/06_hpe_styles" --devices 4 --planes 17 --side 9 --steps 50 || status=1
+# refused <part of the message> <argument>...
+refused() {
+  local words=$1 told
+  shift
+  told=$("$bin/06_hpe_styles" "$@" 2>&1) && { echo "06_hpe_styles $* is content"; status=1; }
+  [[ $told == "hpe_styles: "*"$words"* ]] || { echo "06_hpe_styles $* says: $told"; status=1; }
+}
+refused '--devices is "0": expected a whole number from 1' --devices 0
+refused '--devices is "2x"' --devices 2x
+refused '--steps is ""' --steps
+refused "unknown argument --size" --size 3
+refused "15 planes for 4 devices: each needs at least 4" --planes 15 --devices 4
 exit $status

@@ -213,7 +213,7 @@ if quietly "configured the examples" stranger cmake -S "$prefix/share/nuna/examp
     quietly "ran $name" stranger "$examples/$name" --devices 2
     count=$((count + 1))
   done
-  [ $count -ge 5 ] || failed "only $count examples are installed"
+  [ $count -ge 6 ] || failed "only $count examples are installed"
   if [ -e "$build/mpiexec.txt" ]; then
     mpiexec=$(cat "$build/mpiexec.txt")
     told=$(stranger timeout -k 5 60 "$mpiexec" -n 2 "$examples/03_two_ranks" 2>&1)

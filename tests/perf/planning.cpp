@@ -39,12 +39,13 @@ struct Stencil {
             block,
             LaunchShape::Team::devices,
             {},
+            0,
             {{from, shape, nuna::halo(radius), true, false, false},
              {1 - from, shape, nuna::one_to_one(), false, true, false}}};
   }
   LaunchShape fill() const {
-    return {
-        domain, block, LaunchShape::Team::devices, {}, {{0, shape, nuna::one_to_one(), false, true, false}}};
+    return {domain, block, LaunchShape::Team::devices,
+            {},     0,     {{0, shape, nuna::one_to_one(), false, true, false}}};
   }
 };
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "nuna/error.hpp"
 #include "schedule/partition.hpp"
 
@@ -172,6 +174,88 @@ TEST(Planner, LargeMessagesBecomeOneRunWhenTheSenderHoldsWhatLiesBetween) {
   EXPECT_THAT(sent_in_a_loop({64, 64}, 513), ElementsAre(read)) << "not large";
   EXPECT_THAT(sent_in_a_loop(Domain({64, 64}).along(1), 512), ElementsAre(read))
       << "the other rank wrote one end of the rows";
+}
+
+LaunchShape on_device(int device, Uses uses) {
+  LaunchShape launch = launch_of(std::move(uses));
+  launch.run_on(device);
+  return launch;
+}
+ArgumentUse on(int device, ArgumentUse use) {
+  use.device = device;
+  return use;
+}
+
+TEST(Planner, ALaunchOnOneDeviceIsOnePartOfTheRankThatHasIt) {
+  const LaunchShape launch = on_device(5, {writing(0, one_to_one())});
+  for (const int rank : {0, 1, 2}) {
+    Planner p = planner(3, 2, rank);
+    const Planned& planned = p.plan(launch, {p.fresh(kSquare)}, "launch");
+    if (rank != 2) {
+      EXPECT_TRUE(planned.plan->runs.empty()) << rank;
+      continue;
+    }
+    ASSERT_EQ(planned.plan->runs.size(), 1U);
+    EXPECT_EQ(planned.plan->runs[0].slot, 1);
+    EXPECT_EQ(planned.plan->runs[0].threads, (Box{{0, 64}, {0, 64}}));
+  }
+}
+
+TEST(Planner, WhatOneDeviceReadsComesFromTheOtherRanks) {
+  Planner p = planner(2, 2, 0);
+  const States written = p.plan(launch_of({writing(0, one_to_one())}), {p.fresh(kSquare)}, "launch").next;
+  const Planned there = p.plan(on_device(3, {reading(0, whole())}), written, "launch");
+  ASSERT_EQ(there.plan->sends.size(), 1U);
+  EXPECT_EQ(there.plan->sends[0].peer, base::RankId{1});
+  EXPECT_EQ(there.plan->sends[0].bytes(), 32 * 64 * 4);
+  EXPECT_TRUE(there.plan->receives.empty());
+  const Planned back = p.plan(on_device(0, {reading(0, whole())}), written, "launch");
+  EXPECT_EQ(back.plan->receives.size(), 1U);
+}
+
+TEST(Planner, DevicesAreKnownByCachesAndSignatures) {
+  Planner p = planner(1, 3);
+  const States fresh{p.fresh(kSquare)};
+  const Planned all = p.plan(launch_of({writing(0, one_to_one())}), fresh, "launch");
+  const Planned first = p.plan(on_device(1, {writing(0, one_to_one())}), fresh, "launch");
+  const Planned second = p.plan(on_device(2, {writing(0, one_to_one())}), fresh, "launch");
+  const Planned placed = p.plan(on_device(2, {on(0, writing(0, one_to_one()))}), fresh, "launch");
+  EXPECT_EQ(first.plan->runs[0].slot, 1);
+  EXPECT_EQ(second.plan->runs[0].slot, 2);
+  EXPECT_EQ(std::set({all.id, first.id, second.id, placed.id}).size(), 4U);
+  EXPECT_EQ(std::set({all.signature, first.signature, second.signature, placed.signature}).size(), 4U);
+}
+
+TEST(Planner, RefusesDevicesThatAreNotThere) {
+  Planner p = planner(2, 2);
+  std::string text;
+  EXPECT_EQ(refused(p, on_device(4, {writing(0, one_to_one())}), {p.fresh(kSquare)}, &text),
+            ErrorCode::invalid_argument);
+  EXPECT_THAT(text, HasSubstr("here.cpp:1 is on device 4, but the Context has 4 devices, 0 to 3"));
+  EXPECT_EQ(refused(p, launch_of({on(-1, writing(0, one_to_one()))}), {p.fresh(kSquare)}, &text),
+            ErrorCode::invalid_argument);
+  EXPECT_THAT(text, HasSubstr("buffer argument 0 (write) is on device -1, but the Context has 4 devices"));
+}
+
+TEST(Planner, RefusesPartsOnOneDevice) {
+  Planner p = planner(1, 2);
+  LaunchShape launch = on_device(1, {writing(0, one_to_one())});
+  launch.domain = Domain({64, 64}).parts(2);
+  std::string text;
+  EXPECT_EQ(refused(p, launch, {p.fresh(kSquare)}, &text), ErrorCode::invalid_argument);
+  EXPECT_THAT(text, HasSubstr("is on one device, but its domain asks for several parts"));
+  launch.domain = Domain({64, 64}).parts(1);
+  EXPECT_NO_THROW(p.plan(launch, {p.fresh(kSquare)}, "launch"));
+}
+
+TEST(Planner, RefusesAPlacedArgumentOfABufferThatAnotherArgumentWrites) {
+  Planner p = planner(1, 2);
+  std::string text;
+  const LaunchShape launch = launch_of({on(0, reading(0, one_to_one())), writing(0, one_to_one())});
+  EXPECT_EQ(refused(p, launch, {p.fresh(kSquare)}, &text), ErrorCode::invalid_argument);
+  EXPECT_THAT(text, HasSubstr("buffer argument 0 (read) and buffer argument 1 (write) are the same buffer"));
+  EXPECT_NO_THROW(p.plan(launch_of({on(0, reading(0, halo(1))), reading(0, one_to_one())}),
+                         {p.fresh(kSquare)}, "launch"));
 }
 
 TEST(Planner, EmptyLaunchesHaveEqualSignaturesOnAllRanksAndOthersDiffer) {

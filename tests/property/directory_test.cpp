@@ -143,6 +143,10 @@ class World {
     using Team = plan::LaunchShape::Team;
     if (call.shape.team == Team::every_host) return access::one_part_per_rank(team_.ranks);
     if (call.shape.team == Team::one_host) return access::one_part_on(call.shape.root);
+    if (call.shape.team == Team::one_device) {
+      return schedule::cut(call.shape.domain, call.shape.block, {1, 1}, "a launch")
+          .on({call.shape.device / team_.devices}, call.shape.device % team_.devices);
+    }
     return schedule::cut(call.shape.domain, call.shape.block, team_, "a launch");
   }
 

@@ -38,7 +38,8 @@ class Spreading {
   }
 
   void launch(const Call& call, access::Team team) {
-    const access::Cut cut = schedule::cut(call.spec.domain, call.spec.block, team, "a launch");
+    const access::Cut cut =
+        schedule::cut(call.spec.domain, call.spec.block, team_of(call.spec, team), "a launch");
     auto after = failed_;
     for (int p = 0; p < cut.parts(); ++p) {
       const Box threads = cut.threads(p);

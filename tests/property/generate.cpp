@@ -263,6 +263,7 @@ std::string text_of(const LaunchSpec& launch) {
                      to_string(launch.block) + ", parts " + std::to_string(d.parts_per_axis()[0]) + " x " +
                      std::to_string(d.parts_per_axis()[1]) + " x " + std::to_string(d.parts_per_axis()[2]) +
                      ", along " + std::to_string(d.along_axis());
+  if (launch.device) text += ", on device " + std::to_string(*launch.device);
   for (const UseSpec& u : launch.uses) {
     text += std::string("; ") +
             (u.may                 ? "may_write"
@@ -270,13 +271,26 @@ std::string text_of(const LaunchSpec& launch) {
              : u.writes            ? "write"
                                    : "read") +
             " #" + std::to_string(u.buffer) + " " + u.map.text;
+    if (u.device) text += " on device " + std::to_string(*u.device);
   }
   return text;
 }
 
+// One buffer by two arguments, where results would depend on whether they lie in the same place.
+bool aliased(const LaunchSpec& launch) {
+  for (std::size_t a = 0; a < launch.uses.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      const UseSpec& x = launch.uses[a];
+      const UseSpec& y = launch.uses[b];
+      if (x.buffer == y.buffer && (x.writes || y.writes) && (x.device || y.device)) return true;
+    }
+  }
+  return false;
+}
+
 // Parts of the launch, by their threads. Where cuts fall is not what is tested here.
 std::vector<Box> parts_of(const LaunchSpec& launch, access::Team team) {
-  const access::Cut cut = schedule::cut(launch.domain, launch.block, team, "a launch");
+  const access::Cut cut = schedule::cut(launch.domain, launch.block, team_of(launch, team), "a launch");
   std::vector<Box> parts;
   for (int p = 0; p < cut.parts(); ++p) parts.push_back(cut.threads(p));
   return parts;
@@ -346,6 +360,10 @@ bool writes_overlap(const LaunchSpec& launch, const std::vector<base::Shape>& bu
 
 }  // namespace
 
+access::Team team_of(const LaunchSpec& launch, access::Team all) {
+  return launch.device ? access::Team{1, 1} : all;
+}
+
 base::Shape random_shape(Random& random, Index most_elements, const std::vector<Index>& sizes) {
   base::Shape shape;
   shape.element_bytes = random.of(sizes);
@@ -375,7 +393,9 @@ LaunchSpec random_launch(Random& random, const std::vector<base::Shape>& buffers
   LaunchSpec launch;
   const int written = buffer();
   const Extents& like = buffers[static_cast<std::size_t>(written)].extents;
-  launch.domain = random_domain(random, like, team, taste.small);
+  const auto device = [&] { return random.number(0, team.parts() - 1); };
+  if (random.one_in(5)) launch.device = device();
+  launch.domain = random_domain(random, like, team_of(launch, team), taste.small);
   launch.block.dims = launch.domain.box().dims;
   for (int a = 0; a < launch.block.dims; ++a) {
     launch.block.size[static_cast<std::size_t>(a)] = random.one_in(3) ? random.between(1, 4) : 1;
@@ -394,6 +414,7 @@ LaunchSpec random_launch(Random& random, const std::vector<base::Shape>& buffers
     use.map = random_map(random, buffers[static_cast<std::size_t>(use.buffer)].extents, launch.domain,
                          {use.writes, use.may, taste.exclusive && use.writes});
     if (taste.exclusive && use.writes && !use.map.exclusive) continue;
+    if (random.one_in(5)) use.device = device();
     launch.uses.push_back(std::move(use));
   }
   launch.text = text_of(launch);
@@ -412,6 +433,7 @@ std::optional<ErrorCode> refusal(const LaunchSpec& launch, const std::vector<bas
     if (const auto code = leaves(use, buffers[static_cast<std::size_t>(use.buffer)], launch.domain))
       return code;
   }
+  if (aliased(launch)) return ErrorCode::invalid_argument;
   if (writes_overlap(launch, buffers, parts)) return ErrorCode::overlapping_writes;
   return std::nullopt;
 }

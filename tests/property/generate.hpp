@@ -33,15 +33,19 @@ struct UseSpec {
   bool reads = false;
   bool writes = false;
   bool may = false;
+  std::optional<int> device;  ///< whose memory it is used in
 };
 
 struct LaunchSpec {
   Domain domain = {1};
+  std::optional<int> device;  ///< the one that runs all of it
   Extents block{1};
   std::vector<UseSpec> uses;
   std::string text;
 };
 
+/// Who runs a launch, of all that there are.
+access::Team team_of(const LaunchSpec& launch, access::Team all);
 /// 1 to 3 axes, at most about `most_elements` elements, of an element size out of `sizes`.
 base::Shape random_shape(Random& random, Index most_elements, const std::vector<Index>& sizes);
 Box random_box(Random& random, const Extents& extents);

@@ -15,12 +15,13 @@ inline Event start(Context& context, const std::vector<std::unique_ptr<AnyBuffer
   std::vector<detail::LaunchArgument> arguments;
   for (const UseSpec& u : spec.uses) {
     const auto b = static_cast<std::size_t>(u.buffer);
-    arguments.push_back({&buffers[b]->handle(), &u.map.map, u.reads, u.writes, u.may});
+    arguments.push_back({&buffers[b]->handle(), &u.map.map, u.reads, u.writes, u.may, u.device});
   }
   const detail::LaunchName name("random");
   detail::LaunchRequest request;
   request.name = &name;
   request.domain = &spec.domain;
+  request.device = spec.device;
   request.block = &spec.block;
   request.code = code;
   request.closure = std::move(closure);

@@ -103,6 +103,13 @@ bool PlaceMemories::receive(int rank, const plan::Instruction& step, const std::
 
 void PlaceMemories::run(std::int64_t call, int rank, const plan::Instruction& step,
                         const std::vector<int>& buffer_of) {
+  std::map<int, base::PlaceId> place_of;  // a kernel is given one instance of each argument
+  for (const auto* boxes : {&step.reads, &step.writes}) {
+    for (const plan::PlacedBox& b : *boxes) {
+      if (place_of.emplace(b.argument, b.place).first->second != b.place)
+        throw Mismatch("argument " + std::to_string(b.argument) + " is used in two places at once");
+    }
+  }
   for (const plan::PlacedBox& r : step.reads) {
     const int buffer = buffer_of[static_cast<std::size_t>(r.argument)];
     for_each_byte(shape(buffer), r.box, [&](Index b) {

@@ -11,13 +11,14 @@ PlannedCall of_launch(const LaunchSpec& spec, const std::vector<base::Shape>& bu
   PlannedCall call;
   call.shape.domain = spec.domain;
   call.shape.block = spec.block;
+  if (spec.device) call.shape.run_on(*spec.device);
   call.text = spec.text;
   for (const UseSpec& use : spec.uses) {
     auto known = std::find(call.distinct.begin(), call.distinct.end(), use.buffer);
     const auto number = static_cast<int>(known - call.distinct.begin());
     if (known == call.distinct.end()) call.distinct.push_back(use.buffer);
-    call.shape.uses.push_back(
-        {number, buffers[static_cast<std::size_t>(use.buffer)], use.map.map, use.reads, use.writes, use.may});
+    call.shape.uses.push_back({number, buffers[static_cast<std::size_t>(use.buffer)], use.map.map, use.reads,
+                               use.writes, use.may, use.device});
   }
   return call;
 }

@@ -41,7 +41,17 @@ class Cluster {
     for (int d = 0; d < team_.devices; ++d) config.place_of_slot.push_back({shared ? 0 : d + 1});
     config.poison = !random_.one_in(4);
     config.fewest_ahead = random_.one_in(4) ? 0 : 1;
-    for (int r = 0; r < team_.ranks; ++r) ranks_.push_back(std::make_unique<Rank>(team_, r, shapes_, config));
+    for (const base::PlaceId own : config.place_of_slot) {
+      PlaceSet reached = PlaceSet::only(own);
+      for (const base::PlaceId other : config.place_of_slot) {
+        if (!random_.one_in(3)) reached = reached.with(other);
+      }
+      config.reached_by_slot.push_back(reached);
+    }
+    for (int r = 0; r < team_.ranks; ++r) {
+      config.rank = {r};
+      ranks_.push_back(std::make_unique<Rank>(team_, r, shapes_, config));
+    }
     memories_ = std::make_unique<PlaceMemories>(team_.ranks, places_, shapes_);
   }
 

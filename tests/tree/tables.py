@@ -6,6 +6,7 @@
 A table stands between two lines, `<!-- made from <source>: <name> -->` and `<!-- end -->`. Their names:
   settings  the environment variables (runtime/base/settings.cpp), printed by the program; without it, left alone
   options   what CMake can be told (cmake/NunaOptions.cmake)
+  styles    lines of each style's loop (examples/06_hpe_styles), between "// loop: begin" and "// loop: end"
 Prints what differs and exits with status 1; with `fix`, writes it.
 """
 
@@ -16,7 +17,11 @@ import re
 import subprocess
 import sys
 
-PAGES = {"settings": "docs/environment.md", "options": "docs/building.md"}
+PAGES = {"settings": "docs/environment.md", "options": "docs/building.md", "styles": "docs/hpe-styles.md"}
+STYLES = [("listing_1", "Listing 1: Contexts of their own, halos through the host's memory"),
+          ("listing_2", "Listing 2: a shared Context, halos copied from device to device"),
+          ("listing_3", "Listing 3: neighbours' arrays as arguments"),
+          ("one_launch", "Nuna's own: one launch over all devices")]
 OPTION = re.compile(r'^option\((NUNA_\w+) "([^"]*)" (\S+?)\)', re.M)
 CACHED = re.compile(r'^set\((NUNA_\w+) "([^"]*)" CACHE \w+ "([^"]*)"\)', re.M)
 TOP_LEVEL = {"${PROJECT_IS_TOP_LEVEL}": "ON; OFF inside another project"}
@@ -34,6 +39,27 @@ def options_table(root):
                          'option(NAME "meaning" DEFAULT) or set(NAME "default" CACHE TYPE "meaning")')
     rows = [f"| `{name}` | {default} | {meaning} |" for _, name, default, meaning in sorted(found)]
     return "\n".join(["| option | default | |", "|---|---|---|"] + rows)
+
+
+def loop_lines(path):
+    """Lines of the host's loop: no blank ones, no comments."""
+    count, inside = 0, False
+    with open(path, encoding="utf-8") as file:
+        for line in map(str.strip, file):
+            if line in ("// loop: begin", "// loop: end"):
+                inside = line.endswith("begin")
+            elif inside and line and not line.startswith("//"):
+                count += 1
+    if count == 0 or inside:
+        raise SystemExit(f"{path}: no loop between // loop: begin and // loop: end")
+    return count
+
+
+def styles_table(root):
+    folder = "examples/06_hpe_styles"
+    rows = [f"| {text} | [{name}.cpp](../{folder}/{name}.cpp) | {loop_lines(os.path.join(root, folder, name + '.cpp'))} |"
+            for name, text in STYLES]
+    return "\n".join(["| style | file | lines of the loop |", "|---|---|---|"] + rows)
 
 
 def settings_table(program):
@@ -68,7 +94,7 @@ def main():
     parser.add_argument("--root", default=".")
     parser.add_argument("--settings", help="the program nuna_settings_table")
     arguments = parser.parse_args()
-    tables = {"options": options_table(arguments.root)}
+    tables = {"options": options_table(arguments.root), "styles": styles_table(arguments.root)}
     if arguments.settings:
         tables["settings"] = settings_table(arguments.settings)
     else:

@@ -2,6 +2,7 @@
 // Buffer: an array in the one address space, with instances wherever they are needed.
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -163,6 +164,7 @@ struct Argument {
   bool reads;
   bool writes;
   bool may;
+  std::optional<int> device = std::nullopt;  ///< see on()
 };
 
 /// The kernel reads what the map says.
@@ -184,6 +186,27 @@ Argument<T, N> read_write(const Buffer<T, N>& buffer, AccessMap map = one_to_one
 template <class T, int N>
 Argument<T, N> may_write(const Buffer<T, N>& buffer, AccessMap map = one_to_one()) {
   return {&buffer.handle(), std::move(map), false, true, true};
+}
+
+/// The kernel uses the buffer in the memory of `device` (numbered as for launches on one device), in place, if the device that
+/// runs the kernel can reach it: host devices of one rank reach each other, GPUs of one rank where they have peer access.
+/// Otherwise it uses an instance of its own, as without on(): what it lacks is copied. Context::describe says which it
+/// is; results are the same. The newest bytes that `device` lacks are copied there first, and what is written is then
+/// held there.
+///
+///   context.launch("blur", nuna::on(1), slab, block, Blur{}, nuna::on(0, nuna::read(above, last_rows)), nuna::write(mine));
+///
+/// Errors of the launch: invalid_argument for a device that is not there, and where another argument is the same buffer and
+/// one of them writes.
+template <class T, int N>
+Argument<T, N> on(int device, Argument<T, N> argument) {
+  argument.device = device;
+  return argument;
+}
+/// The whole buffer, for reading. Where it cannot be used in place, all of it is copied: give the map of what is read then.
+template <class T, int N>
+Argument<const T, N> on(int device, const Buffer<T, N>& buffer) {
+  return on(device, read(buffer, whole()));
 }
 
 }  // namespace v0

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -54,11 +55,13 @@ struct LaunchArgument {
   bool reads = false;
   bool writes = false;
   bool may = false;
+  std::optional<int> device = std::nullopt;
 };
 
 struct LaunchRequest {
   const LaunchName* name = nullptr;
   const Domain* domain = nullptr;
+  std::optional<int> device;  ///< the one that runs all of it
   const Extents* block = nullptr;
   const Extents* kernel_block = nullptr;  ///< what the kernel says of blocks, if it is one by block
   KernelCode code;
@@ -133,22 +136,20 @@ class NUNA_API Context {
   template <class Compiler = detail::ThisCompiler, class Kernel, class... Arguments>
   Event launch(detail::LaunchName name, const Domain& domain, const Extents& block, Kernel kernel,
                const Arguments&... arguments) {
-    using Closure = detail::Closure<Compiler, Kernel, Arguments...>;
-    detail::LaunchArgument buffers[Closure::kViews + 1];
-    [[maybe_unused]] detail::LaunchArgument* next = buffers;  // unused by a launch without arguments
-    (note_argument(arguments, next), ...);
-    detail::LaunchRequest request;
-    request.name = &name;
-    request.domain = &domain;
-    request.block = &block;
-    request.kernel_block = detail::block_extents_of<Kernel>();
-    request.code = detail::code_of<Closure>();
-    request.closure = std::make_shared<const detail::HeldClosure<Closure>>(detail::HeldClosure<Closure>{
-        {std::move(kernel), detail::pack(detail::Bound<Arguments>::store(arguments)...)},
-        detail::grid_of(domain.frame(), block)});
-    request.arguments = buffers;
-    request.argument_count = Closure::kViews;
-    return detail::launch(state(), request);
+    return launch_over<Compiler>(name, std::nullopt, domain, block, std::move(kernel), arguments...);
+  }
+  /// The same, all of it on one device of one rank: launch("sum", nuna::on(2), {n}, ...). The domain is not cut, so it asks for
+  /// one part. A replicated call like any other. invalid_argument for a device that is not there.
+  template <class Compiler = detail::ThisCompiler, class Kernel, class... Arguments>
+  Event launch(detail::LaunchName name, OnDevice where, const Domain& domain, const Extents& block,
+               Kernel kernel, const Arguments&... arguments) {
+    return launch_over<Compiler>(name, where.device(), domain, block, std::move(kernel), arguments...);
+  }
+  /// Which memory a kernel on `device` uses for an argument, in a sentence: "device 0 uses the memory of device 1 in place", or
+  /// that it uses a copy, and why. invalid_argument for a device that is not there.
+  template <class T, int N>
+  std::string describe(const Argument<T, N>& argument, int device) const {
+    return describe_memory(argument.device, device);
   }
 
   /// Copies bytes between any two pointers, each of a buffer (see Buffer::address) or of the host. Buffers' bytes are
@@ -163,18 +164,30 @@ class NUNA_API Context {
   template <class T, int N, int M>
   Event copy_box(Buffer<T, N>& to, const Box& to_box, const Buffer<T, M>& from, const Box& from_box,
                  const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-    return copy_boxes(to.handle(), to_box, from.handle(), from_box, {file, line});
+    return copy_boxes(std::nullopt, to.handle(), to_box, from.handle(), from_box, {file, line});
+  }
+  /// The same by one device, which then holds the copy.
+  template <class T, int N, int M>
+  Event copy_box(OnDevice where, Buffer<T, N>& to, const Box& to_box, const Buffer<T, M>& from,
+                 const Box& from_box, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return copy_boxes(where.device(), to.handle(), to_box, from.handle(), from_box, {file, line});
   }
   /// Sets every element of a box to `value`, on the devices.
   template <class T, int N>
   Event fill(Buffer<T, N>& buffer, const Box& box, const T& value, const char* file = __builtin_FILE(),
              int line = __builtin_LINE()) {
-    return fill_box(buffer.handle(), box, &value, sizeof(T), {file, line});
+    return fill_box(std::nullopt, buffer.handle(), box, &value, sizeof(T), {file, line});
   }
   template <class T, int N>
   Event fill(Buffer<T, N>& buffer, const T& value, const char* file = __builtin_FILE(),
              int line = __builtin_LINE()) {
-    return fill_box(buffer.handle(), Box(buffer.extents()), &value, sizeof(T), {file, line});
+    return fill_box(std::nullopt, buffer.handle(), Box(buffer.extents()), &value, sizeof(T), {file, line});
+  }
+  /// Sets every element, on one device.
+  template <class T, int N>
+  Event fill(OnDevice where, Buffer<T, N>& buffer, const T& value, const char* file = __builtin_FILE(),
+             int line = __builtin_LINE()) {
+    return fill_box(where.device(), buffer.handle(), Box(buffer.extents()), &value, sizeof(T), {file, line});
   }
 
   /// Waits until everything this rank was asked to do is done; throws the first failure since the last wait.
@@ -200,16 +213,39 @@ class NUNA_API Context {
   static Context over_mpi(const void* communicator, std::size_t bytes, const Options& options);
   explicit Context(std::shared_ptr<detail::ContextState> state);
 
+  template <class Compiler, class Kernel, class... Arguments>
+  Event launch_over(const detail::LaunchName& name, std::optional<int> device, const Domain& domain,
+                    const Extents& block, Kernel kernel, const Arguments&... arguments) {
+    using Closure = detail::Closure<Compiler, Kernel, Arguments...>;
+    detail::LaunchArgument buffers[Closure::kViews + 1];
+    [[maybe_unused]] detail::LaunchArgument* next = buffers;  // unused by a launch without arguments
+    (note_argument(arguments, next), ...);
+    detail::LaunchRequest request;
+    request.name = &name;
+    request.domain = &domain;
+    request.device = device;
+    request.block = &block;
+    request.kernel_block = detail::block_extents_of<Kernel>();
+    request.code = detail::code_of<Closure>();
+    request.closure = std::make_shared<const detail::HeldClosure<Closure>>(detail::HeldClosure<Closure>{
+        {std::move(kernel), detail::pack(detail::Bound<Arguments>::store(arguments)...)},
+        detail::grid_of(domain.frame(), block)});
+    request.arguments = buffers;
+    request.argument_count = Closure::kViews;
+    return detail::launch(state(), request);
+  }
+
   template <class A>
   static void note_argument(const A&, detail::LaunchArgument*&) {}
   template <class T, int N>
   static void note_argument(const Argument<T, N>& a, detail::LaunchArgument*& next) {
-    *next++ = {a.buffer, &a.map, a.reads, a.writes, a.may};
+    *next++ = {a.buffer, &a.map, a.reads, a.writes, a.may, a.device};
   }
-  Event copy_boxes(const detail::BufferHandle& to, const Box& to_box, const detail::BufferHandle& from,
-                   const Box& from_box, detail::CallSite site);
-  Event fill_box(const detail::BufferHandle& buffer, const Box& box, const void* value, std::size_t bytes,
-                 detail::CallSite site);
+  Event copy_boxes(std::optional<int> device, const detail::BufferHandle& to, const Box& to_box,
+                   const detail::BufferHandle& from, const Box& from_box, detail::CallSite site);
+  Event fill_box(std::optional<int> device, const detail::BufferHandle& buffer, const Box& box,
+                 const void* value, std::size_t bytes, detail::CallSite site);
+  std::string describe_memory(std::optional<int> of_device, int device) const;
   void fence_buffer(const detail::BufferHandle& buffer, detail::CallSite site);
 
   std::shared_ptr<detail::ContextState> state_;

@@ -81,5 +81,17 @@ class Domain {
   std::array<std::vector<double>, kMaxDims> weights_;
 };
 
+/// One device of a Context, by its number from 0 to ranks() * devices() - 1, counted rank by rank: for launches that run there
+/// as a whole (Context::launch), and for arguments that lie there (on() in nuna/buffer.hpp).
+class OnDevice {
+ public:
+  explicit OnDevice(int device) : device_(device) {}
+  int device() const { return device_; }
+
+ private:
+  int device_;
+};
+inline OnDevice on(int device) { return OnDevice(device); }
+
 }  // namespace v0
 }  // namespace nuna
