@@ -220,7 +220,7 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
   program_ = std::make_unique<execute::Program>(program, places_, arena_, *communicator_, *executor_, stats_,
                                                 recorder_.get());
   views_ = std::make_unique<adsm::HostViews>(
-      *program_, turn_, adsm::HostViews::Config{lazy(), config_.block_bytes, [this] { return slots_.view(); }});
+      *program_, turn_, adsm::HostViews::Config{lazy(), config_.block_bytes, [this] { return mappings(); }});
 }
 
 // Returns the smallest range of addresses that any place of any rank has.
@@ -451,6 +451,11 @@ Index RankRuntime::agree() {
                                     topology::read_machine(config_.machine, config_.machine_file));
   }
   return smallest;
+}
+
+adsm::HostSide::Mappings RankRuntime::mappings() {
+  const address::Slots::Twin twin = slots_.twin();
+  return {slots_.view(), slots_.file(base::kHostPlace), twin.first, twin.file};
 }
 
 bool RankRuntime::is_host_memory(const void* memory) const {

@@ -101,6 +101,7 @@ class RankRuntime {
  private:
   /// Whether host views may be lazy: other ranks know nothing of what is touched here.
   bool lazy() const { return config_.faults && !config_.dry_run && ranks() == 1; }
+  adsm::HostSide::Mappings mappings();
   topology::RankFacts facts() const;
   Index agree();
   Index make_devices(Index smallest_slot);

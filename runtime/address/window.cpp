@@ -56,7 +56,9 @@ Slots::Slots(Slots&& other) noexcept
       slot_bytes_(other.slot_bytes_),
       files_(std::move(other.files_)),
       view_(other.view_),
-      view_refused_(other.view_refused_) {}
+      view_refused_(other.view_refused_),
+      twin_file_(std::move(other.twin_file_)),
+      twin_(other.twin_) {}
 
 Slots& Slots::operator=(Slots&& other) noexcept {
   if (this == &other) return *this;
@@ -69,6 +71,8 @@ Slots& Slots::operator=(Slots&& other) noexcept {
   files_ = std::move(other.files_);
   view_ = other.view_;
   view_refused_ = other.view_refused_;
+  twin_file_ = std::move(other.twin_file_);
+  twin_ = other.twin_;
   return *this;
 }
 
@@ -100,6 +104,18 @@ std::byte* Slots::view() {
   view_ = reservation->begin() + skip;
   window_->add_view(*this, std::move(*reservation), view_);
   return view_;
+}
+
+Slots::Twin Slots::twin() {
+  if (twin_ != nullptr) return {twin_, twin_file_->descriptor()};
+  if (address_space_left()) return {};
+  auto file = memory_file(slot_bytes_);
+  auto reservation = Reservation::anywhere(slot_bytes_);
+  if (!file || !reservation || !reservation->map_shared(0, slot_bytes_, *file)) return {};
+  twin_ = reservation->begin();
+  twin_file_ = std::move(file);
+  reservations_.push_back(std::move(*reservation));
+  return {twin_, twin_file_->descriptor()};
 }
 
 void Slots::add_place(std::byte* first, Index bytes) {

@@ -79,6 +79,13 @@ class Slots {
   /// Made at the first call, wherever the kernel has room, and as large as the slot; find() knows its addresses as those of
   /// the host place. Null where the slot has no file, or no addresses are left. Not from two threads.
   std::byte* view();
+  /// Memory of its own, as large as the host slot and sparse: bytes that the program writes while an operation still reads what was
+  /// there are kept in it, at the same offsets. Null where the machine refuses, or limits addresses.
+  struct Twin {
+    std::byte* first = nullptr;
+    int file = -1;
+  };
+  Twin twin();
   /// Adds a place whose memory lies where somebody else has put it (a GPU's driver): [first, first + bytes), at least
   /// slot_bytes(), until these slots end. Not from two threads.
   void add_place(std::byte* first, Index bytes);
@@ -96,6 +103,8 @@ class Slots {
   std::vector<File> files_;  // by place, some empty
   std::byte* view_ = nullptr;
   bool view_refused_ = false;
+  std::optional<File> twin_file_;
+  std::byte* twin_ = nullptr;
 };
 
 class Window {

@@ -1,5 +1,6 @@
 #include "adsm/host_side.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -64,6 +65,16 @@ std::vector<bool> small_gaps(const std::vector<Interval>& ranges, std::size_t mo
   return small;
 }
 
+// Of one buffer at a time: each is a mapping of its own.
+constexpr int kMostTwins = 256;
+
+bool map_block(std::byte* first, std::size_t size, int protection, int file, Index offset) {
+  if (mmap(first, size, protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, offset) == MAP_FAILED) return false;
+  madvise(first, size, MADV_DONTDUMP);
+  madvise(first, size, MADV_DONTFORK);
+  return true;
+}
+
 int protection_of(std::uint32_t access) {
   if (access == kClosed) return PROT_NONE;
   return access == kRead ? PROT_READ : PROT_READ | PROT_WRITE;
@@ -112,14 +123,16 @@ class InGate {
 
 }  // namespace
 
-HostSide::HostSide(execute::Buffer& buffer, const execute::Places& places, std::byte* view, Index block_bytes,
-                   FaultService& service, trace::Stats& stats)
+HostSide::HostSide(execute::Buffer& buffer, const execute::Places& places, const Mappings& mappings,
+                   Index block_bytes, FaultService& service, trace::Stats& stats)
     : buffer_(buffer),
       places_(places),
       service_(service),
       stats_(stats),
       shape_(buffer.shape()),
-      view_(view),
+      mappings_(mappings),
+      offset_(buffer.instances->offset()),
+      view_(mappings.view + offset_),
       shadow_(reinterpret_cast<std::byte*>(buffer.instances->view(base::kHostPlace).origin)),
       block_bytes_(block_bytes),
       words_((shape_.bytes() + block_bytes - 1) / block_bytes),
@@ -134,6 +147,8 @@ HostSide::HostSide(execute::Buffer& buffer, const execute::Places& places, std::
 HostSide::~HostSide() {
   FaultHandler::remove(view_);
   close_all();
+  if (!any_twins_.load()) return;
+  fallocate(mappings_.twin_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset_, whole_pages(shape_.bytes()));
 }
 
 Interval HostSide::blocks_of(Interval bytes) const {
@@ -200,8 +215,17 @@ FaultServer::Verdict HostSide::serve(const Fault& fault) noexcept {
     words_[block].store(before, std::memory_order_release);
     return Verdict::refused;
   }
-  const Sources::State state =
-      sources_->state(bytes_of({block, block + 1}), (before & kCurrent) != 0, fault.write);
+  if ((before & kTwin) != 0) {  // swept: all of its bytes are there
+    const std::uint32_t access = fault.write ? kWrite : kRead;
+    const bool opened = protect({block, block + 1}, access);
+    finish(block, opened ? access : kClosed, false);
+    return opened ? Verdict::served : Verdict::again;
+  }
+  Sources::State state = sources_->state(bytes_of({block, block + 1}), (before & kCurrent) != 0, fault.write);
+  if (state == Sources::State::in_use) {
+    if (open_twin(block)) return Verdict::served;
+    state = Sources::State::pending;
+  }
   if (state == Sources::State::pending || state == Sources::State::distant) {
     if (base::on_worker_thread()) {
       words_[block].store(before, std::memory_order_release);
@@ -241,6 +265,32 @@ FaultServer::Verdict HostSide::serve(const Fault& fault) noexcept {
     sweep();
   }
   return opened > 0 ? Verdict::served : Verdict::again;
+}
+
+// The program goes on with a copy of the block, which is claimed, in the block's place. False if there can be none.
+bool HostSide::open_twin(Index block) noexcept {
+  if (mappings_.twin == nullptr || twins_.load(std::memory_order_relaxed) >= kMostTwins) return false;
+  const Index first = block * block_bytes_;
+  const auto size = static_cast<std::size_t>(std::min(first + block_bytes_, whole_pages(shape_.bytes())) - first);
+  std::memcpy(mappings_.twin + offset_ + first, shadow_ + first, size);
+  if (!map_block(view_ + first, size, PROT_READ | PROT_WRITE, mappings_.twin_file, offset_ + first)) return false;
+  twins_.fetch_add(1, std::memory_order_relaxed);
+  any_twins_.store(true, std::memory_order_relaxed);
+  words_[block].fetch_or(kTwin, std::memory_order_relaxed);
+  finish(block, kWrite, true);
+  news_.store(true, std::memory_order_release);
+  stats_.faulted(0);
+  return true;
+}
+
+// The host place takes its place again, closed.
+void HostSide::end_twin(Index block) {
+  const Index first = block * block_bytes_;
+  const auto size = static_cast<std::size_t>(std::min(first + block_bytes_, whole_pages(shape_.bytes())) - first);
+  base::check(map_block(view_ + first, size, PROT_NONE, mappings_.host_file, offset_ + first),
+              "what was mapped can be mapped again");
+  twins_.fetch_sub(1, std::memory_order_relaxed);
+  words_.clear(block);
 }
 
 // Opens `first`, which is claimed and ready, and up to `count` - 1 blocks behind it that are so, too. Returns how many; none
@@ -325,6 +375,7 @@ void HostSide::resume() {
 
 execute::HostAccess::News HostSide::take_news() {
   News news;
+  if (mappings_.twin != nullptr) news.twin = mappings_.twin + offset_;
   if (!news_.exchange(false, std::memory_order_acquire)) return news;
   const auto add = [&](std::vector<Interval>& list, Index block) {
     const Interval bytes = bytes_of({block, block + 1});
@@ -337,6 +388,11 @@ execute::HostAccess::News HostSide::take_news() {
   words_.for_each({0, words_.blocks()}, [&](Index block) {
     Word& w = words_[block];
     const std::uint32_t now = w.load(std::memory_order_relaxed);
+    if ((now & kTwin) != 0) {
+      add(news.twins, block);
+      add(news.used, block);
+      return end_twin(block);
+    }
     if ((now & kDirty) != 0) add(news.written, block);
     if ((now & (kDirty | kNews)) != 0) add(news.used, block);
     w.store(now & ~(kDirty | kNews), std::memory_order_relaxed);

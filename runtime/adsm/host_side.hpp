@@ -6,6 +6,10 @@
 // thread then brings the newest bytes into the shadow and opens the block, or has a device do so, or waits until the
 // operation that makes them is over. A block that was written is dirty until a call asks (take_news).
 //
+// A write that finds operations in flight which only read the block does not wait for them: the program gets a *twin* of the
+// block, a copy in memory of its own that takes the block's place in the view, and the next call that uses the buffer has it
+// copied to the host place after those operations.
+//
 // A block is closed before an operation that writes it starts, and made read-only before one that reads it. So: closed or
 // read-only blocks may have operations in flight, blocks open for both have none.
 //
@@ -41,8 +45,15 @@ inline constexpr Index kMostPrefetchBytes = Index{512} << 10;
 
 class HostSide final : public execute::HostAccess, public FaultServer {
  public:
-  /// `view`: where the buffer's byte 0 is for the program; page-aligned, closed. Throws Error (out_of_memory).
-  HostSide(execute::Buffer& buffer, const execute::Places& places, std::byte* view, Index block_bytes,
+  /// The mappings of one rank. `twin` may be null.
+  struct Mappings {
+    std::byte* view = nullptr;  ///< of the host place's file
+    int host_file = -1;
+    std::byte* twin = nullptr;  ///< of a file of its own
+    int twin_file = -1;
+  };
+  /// The buffer lies at its offset in each of them. Throws Error (out_of_memory).
+  HostSide(execute::Buffer& buffer, const execute::Places& places, const Mappings& mappings, Index block_bytes,
            FaultService& service, trace::Stats& stats);
   ~HostSide() override;
   HostSide(const HostSide&) = delete;
@@ -94,6 +105,8 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   Index serve_run(Index first, Index count, bool write, std::uint32_t before) noexcept;
   bool protect(Interval blocks, std::uint32_t access) noexcept;
   void finish(Index block, std::uint32_t access, bool fetched) noexcept;
+  bool open_twin(Index block) noexcept;
+  void end_twin(Index block);
   void sweep() noexcept;
   void unite(std::vector<Interval>& ranges, bool fetched);
   bool fetch_now(Interval bytes);
@@ -107,6 +120,8 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   FaultService& service_;
   trace::Stats& stats_;
   const base::Shape shape_;
+  const Mappings mappings_;
+  const Index offset_;  // of byte 0, in all of them
   std::byte* const view_;
   std::byte* const shadow_;
   const Index block_bytes_;
@@ -120,6 +135,8 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   std::atomic<int> views_{0};
   std::atomic<int> writers_{0};
   std::atomic<Index> pieces_{0};
+  std::atomic<int> twins_{0};
+  std::atomic<bool> any_twins_{false};
   mutable std::atomic<bool> told_{false};
   const std::string name_;  // for handlers, which cannot make texts
 };

@@ -288,9 +288,12 @@ void HostViews::begin(HostView& view, std::uint64_t buffer) {
       }
     }
     if (view.buffer->host == nullptr) break;
-    view.buffer->host->pause();  // and nothing is waited for until the end of the view
-    if (view.mode == Mode::read || !program_.host_is_used(*view.buffer, opened)) break;
+    // From here on nothing is waited for until the end of the view.
+    view.buffer->host->pause();
+    program_.settle(*view.buffer);
+    if (!program_.host_is_used(*view.buffer, opened, view.mode != Mode::read)) break;
     view.buffer->host->resume();
+    program_.wait_for_host_users(*view.buffer, opened);
   }
   view.paused = view.buffer->host != nullptr;
   add(view);
@@ -300,22 +303,22 @@ void HostViews::begin(HostView& view, std::uint64_t buffer) {
 
 // ---- lazy views ----
 
-std::byte* HostViews::second_mapping() {
-  if (!second_mapping_) {
-    second_mapping_ = config_.second_mapping();
-    if (*second_mapping_ == nullptr) {
+const HostSide::Mappings& HostViews::mappings() {
+  if (!mappings_) {
+    mappings_ = config_.mappings();
+    if (mappings_->view == nullptr) {
       base::warn_once("no second mapping",
                       "the host's memory cannot be mapped twice here (a limit on address space, or a kernel without "
                       "files in memory): host views are brought whole when they are opened, as with NUNA_FAULTS=off");
     }
   }
-  return *second_mapping_;
+  return *mappings_;
 }
 
 bool HostViews::can_be_lazy(const execute::Buffer& buffer) {
   const auto& adopted = buffer.instances->adopted();
   return config_.lazy && buffer.instances->dense() && !(adopted && adopted->place == base::kHostPlace) &&
-         second_mapping() != nullptr;
+         mappings().view != nullptr;
 }
 
 HostSide* HostViews::known_side(const execute::Buffer& buffer) const {
@@ -328,7 +331,7 @@ HostSide& HostViews::side_of(execute::Buffer& buffer) {
     service_ = std::make_unique<FaultService>(turn_, [this](const FaultService::Request& r) { serve(r); });
   }
   const auto chosen = block_bytes_.find(buffer.number);
-  auto side = std::make_unique<HostSide>(buffer, program_.places(), address(buffer),
+  auto side = std::make_unique<HostSide>(buffer, program_.places(), mappings(),
                                          chosen != block_bytes_.end() ? chosen->second : config_.block_bytes,
                                          *service_, program_.stats());
   sides_.emplace(side.get(), &buffer);
@@ -337,7 +340,7 @@ HostSide& HostViews::side_of(execute::Buffer& buffer) {
 }
 
 std::byte* HostViews::address(execute::Buffer& buffer) {
-  if (can_be_lazy(buffer)) return second_mapping() + buffer.instances->offset();
+  if (can_be_lazy(buffer)) return mappings().view + buffer.instances->offset();
   return reinterpret_cast<std::byte*>(buffer.instances->view(base::kHostPlace).origin);
 }
 
@@ -417,7 +420,7 @@ void HostViews::open_for_overwriting(HostSide& side, HostView& view, const base:
     {
       const Paused paused(side);
       program_.settle(buffer);
-      if (!program_.host_is_used(buffer, opened)) {
+      if (!program_.host_is_used(buffer, opened, true)) {
         for (const ByteBox& b : opened) buffer.instances->ensure(base::kHostPlace, b);
         mark_written(view, program_.all_ranks());
         side.renew();

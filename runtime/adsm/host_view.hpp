@@ -57,8 +57,8 @@ class HostViews {
   struct Config {
     bool lazy = false;  ///< where it can be: needs one rank, and devices that act
     Index block_bytes = kDefaultBlockBytes;
-    /// Where the second mapping of the host place begins, made at the first call; null if there is none.
-    std::function<std::byte*()> second_mapping;
+    /// Of the host place, made at the first call; without a view if there is none.
+    std::function<HostSide::Mappings()> mappings;
   };
   HostViews(execute::Program& program, base::Turn& turn, Config config);
   ~HostViews();
@@ -126,7 +126,7 @@ class HostViews {
   void end_now(HostView& view, std::string_view site);
   void refuse_bytes(const execute::Buffer& buffer, Interval bytes, std::string_view site) const;
   bool can_be_lazy(const execute::Buffer& buffer);
-  std::byte* second_mapping();
+  const HostSide::Mappings& mappings();
   HostSide& side_of(execute::Buffer& buffer);
   HostSide* known_side(const execute::Buffer& buffer) const;
   static std::vector<Interval> runs_of(const execute::Buffer& buffer, const base::BoxList& boxes);
@@ -152,7 +152,7 @@ class HostViews {
   execute::Program& program_;
   base::Turn& turn_;
   Config config_;
-  std::optional<std::byte*> second_mapping_;
+  std::optional<HostSide::Mappings> mappings_;
   std::list<std::shared_ptr<HostView>> open_;
   std::vector<Kept> kept_;
   std::atomic<std::uint32_t> begins_{0};  // counts openings that came to an end, for those who wait for one

@@ -39,11 +39,13 @@ Sources::State Sources::state(Interval range, bool current, bool write) const no
     if (s.source.kind == Source::Kind::distant) return State::distant;
     fetches = true;
   }
+  bool read = false;
   for (const SpannedUse& u : uses_) {
-    if (u.use.ticket.done() || !(write || fetches || u.use.writes)) continue;
-    if (meets(u.hull, u.use.box, range)) return State::pending;
+    if (u.use.ticket.done() || !(write || fetches || u.use.writes) || !meets(u.hull, u.use.box, range)) continue;
+    if (u.use.writes || fetches || state != State::ready) return State::pending;
+    read = true;
   }
-  return state;
+  return read ? State::in_use : state;
 }
 
 std::exception_ptr Sources::failure(Interval range) const {

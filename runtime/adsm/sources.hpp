@@ -49,6 +49,7 @@ class Sources {
   enum class State : std::uint8_t {
     ready,     ///< fetch() may be called
     doubtful,  ///< so it may, but what should have made the bytes may have failed: see failure()
+    in_use,    ///< to be written, but operations still read what is there
     pending,   ///< some operation must be over first
     distant,   ///< a device must bring the bytes
   };

@@ -23,9 +23,13 @@ class HostAccess {
 
   /// Dense bytes that the program may have written, and those whose memory in the host place it has used, since this was asked
   /// last; ascending. While paused.
+  /// `twins`: written while operations still read what was there, and kept elsewhere since: the buffer's byte 0 would be at
+  /// `twin`. To be copied to the host place when those operations are over; it may be written again after that copy only.
   struct News {
     std::vector<Interval> written;
     std::vector<Interval> used;
+    std::vector<Interval> twins;
+    std::byte* twin = nullptr;
   };
   virtual News take_news() = 0;
   /// Whether there are some: the pausing thread itself may touch bytes.

@@ -447,9 +447,15 @@ void Program::wait_for_makers(Buffer& buffer, const ByteBox& box) {
   }
 }
 
-bool Program::host_is_used(const Buffer& buffer, const base::BoxList& boxes) const {
+bool Program::host_is_used(const Buffer& buffer, const base::BoxList& boxes, bool reads_too) const {
   Tickets users;
-  for (const ByteBox& box : boxes) buffer.instances->before_write(base::kHostPlace, box, users);
+  for (const ByteBox& box : boxes) {
+    if (reads_too) {
+      buffer.instances->before_write(base::kHostPlace, box, users);
+    } else {
+      buffer.instances->before_read(base::kHostPlace, box, users);
+    }
+  }
   return std::any_of(users.begin(), users.end(), [](const base::Ticket& t) { return !t.done(); });
 }
 
@@ -475,6 +481,23 @@ void Program::settle(Buffer& buffer) {
     }
   }
   for (const Interval& written : news.written) host_wrote(buffer, written, all_ranks());
+  for (const Interval& written : news.twins) merge_twin(buffer, written, news.twin);
+}
+
+// The bytes are the newest at once; who uses them comes after the copy, which comes after who reads the old ones.
+void Program::merge_twin(Buffer& buffer, Interval written, std::byte* twin) {
+  Instances& instances = *buffer.instances;
+  const base::BoxList boxes = base::boxes_of_range(buffer.shape(), written);
+  Tickets after;
+  for (const ByteBox& box : boxes) instances.before_write(base::kHostPlace, box, after);
+  host_wrote(buffer, written, all_ranks());
+  const std::ptrdiff_t away = twin - reinterpret_cast<std::byte*>(instances.view(base::kHostPlace).origin);
+  for (const ByteBox& box : boxes) {
+    const device::Region to = instances.region(base::kHostPlace, box);
+    device::Region from = to;
+    from.first += away;
+    instances.note_write(base::kHostPlace, box, places_.at(base::kHostPlace).copy(to, from, after));
+  }
 }
 
 void Program::open_for_writing(Buffer& buffer, const ByteBox& box) {

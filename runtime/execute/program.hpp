@@ -111,8 +111,8 @@ class Program {
   void bring_to_host(Buffer& buffer, const base::BoxList& boxes, std::string_view site);
   /// Waits for what makes the newest bytes of `box` in this rank, and throws its failure.
   void wait_for_makers(Buffer& buffer, const base::ByteBox& box);
-  /// Whether operations in flight use some of the boxes in the host place; and waits for those.
-  bool host_is_used(const Buffer& buffer, const base::BoxList& boxes) const;
+  /// Whether operations in flight write some of the boxes in the host place (or also read them); and waits for all of those.
+  bool host_is_used(const Buffer& buffer, const base::BoxList& boxes, bool reads_too) const;
   void wait_for_host_users(Buffer& buffer, const base::BoxList& boxes);
   /// Error (never_written), or one warning, if some of `box` was never written.
   void check_written(const Buffer& buffer, const base::ByteBox& box, std::string_view site);
@@ -146,6 +146,7 @@ class Program {
   void count_fallbacks();
   std::string_view name_of(std::string_view launch);
   Completion perform(const Arguments& arguments, Call& call, std::string_view verb, std::string_view site);
+  void merge_twin(Buffer& buffer, Interval written, std::byte* twin);
   void wait_for(const Tickets& tickets);
   void refuse_unwritten(const std::string& what, const std::string& where, const base::ByteBox& example);
   void check_written(const plan::RankPlan& plan, const Arguments& arguments, const std::string& what);

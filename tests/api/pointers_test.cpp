@@ -118,6 +118,38 @@ TEST_P(Pointers, WriteOnlyAfterWhatReadsTheOldBytes) {
   }
 }
 
+TEST_P(Pointers, MayBeWrittenWhileALaunchStillReadsTheOldBytes) {
+  std::atomic<bool> go{false};
+  struct HeldCopy {
+    std::atomic<bool>* go;
+    NUNA_KERNEL void operator()(Thread t, View<const int, 1> in, View<int, 1> out) const {
+      while (!go->load()) std::this_thread::yield();
+      out(t.global(0)) = in(t.global(0));
+    }
+  };
+  Buffer<int, 1> in(context_, {kMany});
+  Buffer<int, 1> out(context_, {kMany});
+  int* const p = in.data();
+  std::fill(p, p + kMany, 3);
+  for (int round = 0; round < 3; ++round) {
+    go.store(false);
+    context_.launch("held copy", {kMany}, block(64), HeldCopy{&go}, read(in), write(out));
+    const int now = p[1];
+    p[1] = now + 1;  // does not wait: nobody would let the launch go
+    p[kMany - 1] = now + 1;
+    EXPECT_EQ(p[1], now + 1);
+    EXPECT_EQ(p[0], 3);
+    go.store(true);
+    EXPECT_EQ(out.data()[1], now);
+    EXPECT_EQ(out.data()[kMany - 1], now);
+    context_.launch("copy", {kMany}, block(64), CopyTo{}, read(in), write(out));
+    EXPECT_EQ(out.data()[1], now + 1);
+    EXPECT_EQ(out.data()[kMany - 1], now + 1);
+    EXPECT_EQ(p[1], now + 1);
+    EXPECT_EQ(p[0], 3);
+  }
+}
+
 TEST_P(Pointers, IntoABufferThatWasNeverTouchedCostOnlyWhatTheyTouch) {
   Buffer<char, 1> large(context_, {Index{64} << 30});  // more than the machine has
   char* const p = large.data();
