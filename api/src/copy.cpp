@@ -244,8 +244,8 @@ class HostSide {
       : context_(context), site_(to_string(site)), pointer_(static_cast<char*>(const_cast<void*>(pointer))) {
     if (where.buffer == nullptr) return;
     do {  // until no launch of another thread has closed it during the opening
-      view_ = context.views().open_bytes_now(*where.buffer,
-                                         {where.offset + bytes.begin, where.offset + bytes.end}, mode, site_);
+      view_ = context.views().open_bytes_now(
+          *where.buffer, {where.offset + bytes.begin, where.offset + bytes.end}, mode, site_);
     } while (!view_->open);
     pointer_ = context.views().instance(*view_).origin + where.offset;
   }

@@ -21,11 +21,13 @@ BlockTable::BlockTable(Index blocks) : blocks_(blocks) {
   const Index words_bytes = rounded(blocks * static_cast<Index>(sizeof(Word)), kPage);
   const Index fine_bytes = rounded(fine * static_cast<Index>(sizeof(Bits)), kPage);
   bytes_ = static_cast<std::size_t>(words_bytes + fine_bytes + coarse * static_cast<Index>(sizeof(Bits)));
-  void* const got = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const got =
+      mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (got == MAP_FAILED) {
-    throw Error(ErrorCode::out_of_memory,
-                "no address space for the states of " + std::to_string(blocks) +
-                    " blocks of a buffer that the host is to use: raise the limit on address space (ulimit -v)");
+    throw Error(
+        ErrorCode::out_of_memory,
+        "no address space for the states of " + std::to_string(blocks) +
+            " blocks of a buffer that the host is to use: raise the limit on address space (ulimit -v)");
   }
   memory_ = static_cast<std::byte*>(got);
   words_ = reinterpret_cast<Word*>(memory_);

@@ -23,11 +23,13 @@ inline constexpr std::uint32_t kClosed = 0;   ///< a touch faults
 inline constexpr std::uint32_t kServing = 1;  ///< some thread is about to open it
 inline constexpr std::uint32_t kRead = 2;     ///< open for reading
 inline constexpr std::uint32_t kWrite = 3;    ///< open for both
-inline constexpr std::uint32_t kCurrent = 4;  ///< the host place has the newest bytes, though the residency need not know
-inline constexpr std::uint32_t kDirty = 8;    ///< the program may have written since this was last asked for
+inline constexpr std::uint32_t kCurrent =
+    4;  ///< the host place has the newest bytes, though the residency need not know
+inline constexpr std::uint32_t kDirty = 8;   ///< the program may have written since this was last asked for
 inline constexpr std::uint32_t kTwin = 64;   ///< the program sees the twin, not the host place's memory
-inline constexpr std::uint32_t kAsked = 32;    ///< the service thread was asked for its bytes
-inline constexpr std::uint32_t kNews = 16;    ///< the host place's memory was used since this was last asked for
+inline constexpr std::uint32_t kAsked = 32;  ///< the service thread was asked for its bytes
+inline constexpr std::uint32_t kNews =
+    16;  ///< the host place's memory was used since this was last asked for
 }  // namespace word
 
 using Word = std::atomic<std::uint32_t>;

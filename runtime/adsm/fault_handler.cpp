@@ -36,7 +36,7 @@ struct Chain {
 };
 
 struct Process {
-  Gate gate;  // paused while ranges change
+  Gate gate;                  // paused while ranges change
   std::vector<Range> ranges;  // by address
   Chain chain;
   base::Mutex mutex;  // of who installs
@@ -67,7 +67,7 @@ bool is_write([[maybe_unused]] const ucontext_t& context) {
 }
 
 void die(int signal, const siginfo_t& info) {
-  struct sigaction fallback {};
+  struct sigaction fallback{};
   fallback.sa_handler = SIG_DFL;
   sigaction(signal, &fallback, nullptr);
   // A fault comes again by itself when we return; what somebody sent must be sent again.
@@ -148,7 +148,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 }
 
 struct sigaction our_action() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = &on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;  // a fault of our own is told like any other
   sigfillset(&action.sa_mask);
@@ -188,7 +188,7 @@ void FaultHandler::add(std::byte* first, Index bytes, FaultServer& server) {
     p.pid = getpid();
     if (!p.installed.load()) {
       handled = &p;
-      struct sigaction found {};
+      struct sigaction found{};
       sigaction(SIGSEGV, nullptr, &found);
       install(p, found);
       p.installed.store(true);
@@ -214,13 +214,14 @@ bool FaultHandler::ours() {
   Process& p = process();
   const base::MutexLock lock(p.mutex);
   if (!p.installed.load()) return true;
-  struct sigaction found {};
+  struct sigaction found{};
   sigaction(SIGSEGV, nullptr, &found);
   if (is_ours(found)) return true;
-  base::warn_once("SIGSEGV of " + name_of(found),
-                  "the signal SIGSEGV, by which Nuna sees what the host touches, was taken by " + name_of(found) +
-                      "; Nuna takes it back and passes on what is not its own: install handlers before the first host "
-                      "view, or set NUNA_FAULTS=off");
+  base::warn_once(
+      "SIGSEGV of " + name_of(found),
+      "the signal SIGSEGV, by which Nuna sees what the host touches, was taken by " + name_of(found) +
+          "; Nuna takes it back and passes on what is not its own: install handlers before the first host "
+          "view, or set NUNA_FAULTS=off");
   if (p.chain.count.load() == Chain::kMost) {
     // The same few take turns: what is newest stands for them all.
     p.chain.count.store(Chain::kMost - 1);

@@ -28,7 +28,7 @@ class FaultService {
     Index first = 0;  ///< block
     Index count = 0;
     bool paused = false;  ///< by the thread that faulted
-    bool doubt = false;  ///< nothing is to be brought: tell whether what made the block has failed
+    bool doubt = false;   ///< nothing is to be brought: tell whether what made the block has failed
     std::thread::id thread;
   };
   /// `work` is called with the turn held, one request at a time; the side may be gone by then.

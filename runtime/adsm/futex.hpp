@@ -11,7 +11,8 @@
 namespace nuna::adsm {
 
 /// Sleeps while `word` holds `seen`, at most `at_most`, until wake_all(). May return early.
-void sleep_while(const std::atomic<std::uint32_t>& word, std::uint32_t seen, std::chrono::nanoseconds at_most) noexcept;
+void sleep_while(const std::atomic<std::uint32_t>& word, std::uint32_t seen,
+                 std::chrono::nanoseconds at_most) noexcept;
 void wake_all(const std::atomic<std::uint32_t>& word) noexcept;
 
 /// Sleeps for `time`, with `signals` blocked instead of those that are: a handler that waits lets others in.

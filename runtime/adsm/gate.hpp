@@ -28,7 +28,9 @@ class Gate {
   /// The same, unless another thread has paused it. In handlers.
   bool try_pause() noexcept;
   void resume() noexcept;
-  bool paused_here() const noexcept { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
+  bool paused_here() const noexcept {
+    return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
 
   /// Sleeps until some gate of the process was resumed since `seen` was read, or a moment has passed.
   static std::uint32_t resumed() noexcept;

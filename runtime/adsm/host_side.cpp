@@ -69,7 +69,8 @@ std::vector<bool> small_gaps(const std::vector<Interval>& ranges, std::size_t mo
 constexpr int kMostTwins = 256;
 
 bool map_block(std::byte* first, std::size_t size, int protection, int file, Index offset) {
-  if (mmap(first, size, protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, offset) == MAP_FAILED) return false;
+  if (mmap(first, size, protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, offset) == MAP_FAILED)
+    return false;
   madvise(first, size, MADV_DONTDUMP);
   madvise(first, size, MADV_DONTFORK);
   return true;
@@ -148,7 +149,8 @@ HostSide::~HostSide() {
   FaultHandler::remove(view_);
   close_all();
   if (!any_twins_.load()) return;
-  fallocate(mappings_.twin_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset_, whole_pages(shape_.bytes()));
+  fallocate(mappings_.twin_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset_,
+            whole_pages(shape_.bytes()));
 }
 
 Interval HostSide::blocks_of(Interval bytes) const {
@@ -167,7 +169,8 @@ void HostSide::tell(const char* what) const noexcept {
   constexpr char kPrefix[] = "nuna error [adsm]: ";
   const std::array parts = {part(kPrefix, sizeof kPrefix - 1), part(what, std::strlen(what)),
                             part(name_.data(), name_.size()), part("\n", 1)};
-  [[maybe_unused]] const ssize_t written = writev(STDERR_FILENO, parts.data(), static_cast<int>(parts.size()));
+  [[maybe_unused]] const ssize_t written =
+      writev(STDERR_FILENO, parts.data(), static_cast<int>(parts.size()));
 }
 
 // ---- in the faulting thread ----
@@ -195,13 +198,17 @@ FaultServer::Verdict HostSide::serve(const Fault& fault) noexcept {
   if (gate.refused()) return Verdict::again;
   const Index block = (fault.address - view_) / block_bytes_;
   if (views_.load(std::memory_order_relaxed) == 0) {
-    tell("a pointer was used that no host view is open for: open one (host, data), and keep it open as long as its "
-         "pointers are used. It points into ");
+    tell(
+        "a pointer was used that no host view is open for: open one (host, data), and keep it open as long "
+        "as its "
+        "pointers are used. It points into ");
     return Verdict::refused;
   }
   if (fault.write && writers_.load(std::memory_order_relaxed) == 0) {
-    tell("a pointer of a host view that was opened for reading was written through: open it with Access::read_write "
-         "or Access::write. It points into ");
+    tell(
+        "a pointer of a host view that was opened for reading was written through: open it with "
+        "Access::read_write "
+        "or Access::write. It points into ");
     return Verdict::refused;
   }
   std::uint32_t before = 0;
@@ -229,13 +236,16 @@ FaultServer::Verdict HostSide::serve(const Fault& fault) noexcept {
   if (state == Sources::State::pending || state == Sources::State::distant) {
     if (base::on_worker_thread()) {
       words_[block].store(before, std::memory_order_release);
-      tell("a kernel used a pointer of a host view whose bytes it would have to wait for: give the buffer to the launch "
-           "as an argument. It points into ");
+      tell(
+          "a kernel used a pointer of a host view whose bytes it would have to wait for: give the buffer to "
+          "the launch "
+          "as an argument. It points into ");
       return Verdict::refused;
     }
     const bool ask = state == Sources::State::distant && (before & kAsked) == 0;
     const Guess guess = ask ? (fault.write ? writes_ : reads_).at(block) : Guess{};
-    const bool asked = ask && service_.ask(*this, block, guess.stride == 1 ? guess.count : 1, gate_.paused_here());
+    const bool asked =
+        ask && service_.ask(*this, block, guess.stride == 1 ? guess.count : 1, gate_.paused_here());
     words_[block].store(before | (asked ? kAsked : 0), std::memory_order_release);
     return Verdict::again;
   }
@@ -271,9 +281,11 @@ FaultServer::Verdict HostSide::serve(const Fault& fault) noexcept {
 bool HostSide::open_twin(Index block) noexcept {
   if (mappings_.twin == nullptr || twins_.load(std::memory_order_relaxed) >= kMostTwins) return false;
   const Index first = block * block_bytes_;
-  const auto size = static_cast<std::size_t>(std::min(first + block_bytes_, whole_pages(shape_.bytes())) - first);
+  const auto size =
+      static_cast<std::size_t>(std::min(first + block_bytes_, whole_pages(shape_.bytes())) - first);
   std::memcpy(mappings_.twin + offset_ + first, shadow_ + first, size);
-  if (!map_block(view_ + first, size, PROT_READ | PROT_WRITE, mappings_.twin_file, offset_ + first)) return false;
+  if (!map_block(view_ + first, size, PROT_READ | PROT_WRITE, mappings_.twin_file, offset_ + first))
+    return false;
   twins_.fetch_add(1, std::memory_order_relaxed);
   any_twins_.store(true, std::memory_order_relaxed);
   words_[block].fetch_or(kTwin, std::memory_order_relaxed);
@@ -286,7 +298,8 @@ bool HostSide::open_twin(Index block) noexcept {
 // The host place takes its place again, closed.
 void HostSide::end_twin(Index block) {
   const Index first = block * block_bytes_;
-  const auto size = static_cast<std::size_t>(std::min(first + block_bytes_, whole_pages(shape_.bytes())) - first);
+  const auto size =
+      static_cast<std::size_t>(std::min(first + block_bytes_, whole_pages(shape_.bytes())) - first);
   base::check(map_block(view_ + first, size, PROT_NONE, mappings_.host_file, offset_ + first),
               "what was mapped can be mapped again");
   twins_.fetch_sub(1, std::memory_order_relaxed);
@@ -319,7 +332,8 @@ Index HostSide::serve_run(Index first, Index count, bool write, std::uint32_t be
   }
   const bool opened = protect({first, first + n}, access);
   if (opened && write) map_pages(view_ + first * block_bytes_, bytes_of({first, first + n}).size());
-  for (Index i = 0; i < n; ++i) finish(first + i, opened ? access : kClosed, fetched[static_cast<std::size_t>(i)]);
+  for (Index i = 0; i < n; ++i)
+    finish(first + i, opened ? access : kClosed, fetched[static_cast<std::size_t>(i)]);
   news_.store(true, std::memory_order_release);
   stats_.faulted(brought);
   return opened ? n : 0;
@@ -328,7 +342,8 @@ Index HostSide::serve_run(Index first, Index count, bool write, std::uint32_t be
 bool HostSide::protect(Interval blocks, std::uint32_t access) noexcept {
   const Interval bytes{blocks.begin * block_bytes_,
                        std::min(blocks.end * block_bytes_, whole_pages(shape_.bytes()))};
-  if (mprotect(view_ + bytes.begin, static_cast<std::size_t>(bytes.size()), protection_of(access)) != 0) return false;
+  if (mprotect(view_ + bytes.begin, static_cast<std::size_t>(bytes.size()), protection_of(access)) != 0)
+    return false;
   if (access == kClosed) return true;
   const auto like = [&](Index block) {
     if (block < 0 || block >= words_.blocks()) return 0;

@@ -53,8 +53,8 @@ class HostSide final : public execute::HostAccess, public FaultServer {
     int twin_file = -1;
   };
   /// The buffer lies at its offset in each of them. Throws Error (out_of_memory).
-  HostSide(execute::Buffer& buffer, const execute::Places& places, const Mappings& mappings, Index block_bytes,
-           FaultService& service, trace::Stats& stats);
+  HostSide(execute::Buffer& buffer, const execute::Places& places, const Mappings& mappings,
+           Index block_bytes, FaultService& service, trace::Stats& stats);
   ~HostSide() override;
   HostSide(const HostSide&) = delete;
   HostSide& operator=(const HostSide&) = delete;

@@ -158,7 +158,8 @@ std::shared_ptr<HostView> HostViews::open(execute::Buffer& buffer, const Box& el
                                           std::string_view site) {
   rethrow_kept(buffer);
   check_box(buffer, elements, site);
-  auto view = std::make_shared<HostView>(HostView{&buffer, mode, elements, std::nullopt, std::string(site), {}});
+  auto view =
+      std::make_shared<HostView>(HostView{&buffer, mode, elements, std::nullopt, std::string(site), {}});
   if (can_be_lazy(buffer)) {
     open_lazily(view, true, site);
   } else {
@@ -246,7 +247,8 @@ std::shared_ptr<HostView> HostViews::open_local(execute::Buffer& buffer, const B
 
 // ---- eager views ----
 
-void HostViews::open_eagerly(const std::shared_ptr<HostView>& view, const Box& fetched, std::string_view site) {
+void HostViews::open_eagerly(const std::shared_ptr<HostView>& view, const Box& fetched,
+                             std::string_view site) {
   const std::uint64_t call = asked(*view);
   open_eagerly(view, [&] {
     if (view->mode == Mode::write) {
@@ -307,9 +309,10 @@ const HostSide::Mappings& HostViews::mappings() {
   if (!mappings_) {
     mappings_ = config_.mappings();
     if (mappings_->view == nullptr) {
-      base::warn_once("no second mapping",
-                      "the host's memory cannot be mapped twice here (a limit on address space, or a kernel without "
-                      "files in memory): host views are brought whole when they are opened, as with NUNA_FAULTS=off");
+      base::warn_once(
+          "no second mapping",
+          "the host's memory cannot be mapped twice here (a limit on address space, or a kernel without "
+          "files in memory): host views are brought whole when they are opened, as with NUNA_FAULTS=off");
     }
   }
   return *mappings_;
@@ -486,7 +489,8 @@ void HostViews::acquire(const std::shared_ptr<HostView>& view, const Box& elemen
     }
     view->open = true;
     view->begun = false;
-    open_eagerly(view, view->bytes ? element_hull(view->buffer->shape(), *view->bytes) : view->elements, site);
+    open_eagerly(view, view->bytes ? element_hull(view->buffer->shape(), *view->bytes) : view->elements,
+                 site);
     return;
   }
   execute::Buffer& buffer = *view->buffer;
@@ -496,8 +500,9 @@ void HostViews::acquire(const std::shared_ptr<HostView>& view, const Box& elemen
     wanted = {buffer.shape().of(elements.intersect(view->elements))};
   }
   if (!view->open) {
-    throw Error(ErrorCode::invalid_argument, "acquire at " + std::string(site) + ": the host view opened at " +
-                                                 view->site + " was closed: open another");
+    throw Error(ErrorCode::invalid_argument, "acquire at " + std::string(site) +
+                                                 ": the host view opened at " + view->site +
+                                                 " was closed: open another");
   }
   wait_for_makers(buffer, wanted, site);
   if (view->open) bring(*view, wanted, site);
@@ -519,15 +524,17 @@ void HostViews::serve(const FaultService::Request& request) {
   HostSide& side = *request.side;
   execute::Buffer& buffer = *known->second;
   const Interval blocks{request.first, request.first + request.count};
-  const Interval bytes = side.whole_blocks({blocks.begin * side.block_bytes(), blocks.end * side.block_bytes()});
+  const Interval bytes =
+      side.whole_blocks({blocks.begin * side.block_bytes(), blocks.end * side.block_bytes()});
   if (!request.paused) side.pause();
   if (request.doubt) {
     if (const std::exception_ptr failure = side.failure(bytes)) {
-      base::warn_once("failed bytes of buffer " + std::to_string(buffer.number),
-                      "the host reads bytes of the buffer created at " + buffer.site +
-                          " by plain pointers, and what should have made them has failed (they are what they were "
-                          "before): " +
-                          base::text_of(failure));
+      base::warn_once(
+          "failed bytes of buffer " + std::to_string(buffer.number),
+          "the host reads bytes of the buffer created at " + buffer.site +
+              " by plain pointers, and what should have made them has failed (they are what they were "
+              "before): " +
+              base::text_of(failure));
     }
   } else {
     try {

@@ -48,8 +48,9 @@ struct HostView {
   bool begun = false;      ///< its bytes may be used
   bool elsewhere = false;  ///< opened on another rank: known here, but without bytes
   bool lazy = false;
-  bool ended = false;   ///< by the program, not by a launch
-  bool paused = false;  ///< eager, of a buffer that is open lazily, too: other threads' touches wait for its end
+  bool ended = false;  ///< by the program, not by a launch
+  bool paused =
+      false;  ///< eager, of a buffer that is open lazily, too: other threads' touches wait for its end
 };
 
 class HostViews {

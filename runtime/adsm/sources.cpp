@@ -7,7 +7,8 @@ namespace nuna::adsm {
 
 using base::ByteBox;
 
-Sources::Sources(const base::Shape& shape, std::vector<Source> sources, std::vector<Use> uses) : shape_(shape) {
+Sources::Sources(const base::Shape& shape, std::vector<Source> sources, std::vector<Use> uses)
+    : shape_(shape) {
   for (Source& s : sources) {
     const auto over = [](const base::Ticket& t) { return t.done() && !t.failure(); };
     s.written_by.erase(std::remove_if(s.written_by.begin(), s.written_by.end(), over), s.written_by.end());
@@ -41,7 +42,8 @@ Sources::State Sources::state(Interval range, bool current, bool write) const no
   }
   bool read = false;
   for (const SpannedUse& u : uses_) {
-    if (u.use.ticket.done() || !(write || fetches || u.use.writes) || !meets(u.hull, u.use.box, range)) continue;
+    if (u.use.ticket.done() || !(write || fetches || u.use.writes) || !meets(u.hull, u.use.box, range))
+      continue;
     if (u.use.writes || fetches || state != State::ready) return State::pending;
     read = true;
   }

@@ -88,7 +88,8 @@ void for_each_run(const base::Shape& shape, const base::ByteBox& box, Interval r
   const auto meeting = [&](const Interval& axis, Index origin, Index stride) {
     Interval met;
     met.begin = std::max(axis.begin, (range.begin - origin) < 0 ? Index{0} : (range.begin - origin) / stride);
-    met.end = std::min(axis.end, (range.end - origin) <= 0 ? Index{0} : (range.end - origin - 1) / stride + 1);
+    met.end =
+        std::min(axis.end, (range.end - origin) <= 0 ? Index{0} : (range.end - origin - 1) / stride + 1);
     return met;
   };
   const auto emit = [&](Index begin, Index end) {
@@ -112,7 +113,8 @@ void for_each_run(const base::Shape& shape, const base::ByteBox& box, Interval r
       }
       const Interval columns = meeting(box[2], origin, element);
       for (Index k = columns.begin; k < columns.end; ++k) {
-        emit(origin + k * element + box[base::kByteAxis].begin, origin + k * element + box[base::kByteAxis].end);
+        emit(origin + k * element + box[base::kByteAxis].begin,
+             origin + k * element + box[base::kByteAxis].end);
       }
     }
   }

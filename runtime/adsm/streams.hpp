@@ -36,9 +36,9 @@ class Streams {
   static constexpr std::size_t kStreams = 8;
   static constexpr Index kFarthest = 1024;  ///< blocks between two faults of one stream
   struct Stream {
-    std::atomic<Index> last{-1};    ///< the last block that was opened by it
-    std::atomic<Index> stride{0};   ///< 0: not known yet
-    std::atomic<Index> count{1};    ///< that were opened with the last fault
+    std::atomic<Index> last{-1};   ///< the last block that was opened by it
+    std::atomic<Index> stride{0};  ///< 0: not known yet
+    std::atomic<Index> count{1};   ///< that were opened with the last fault
     std::atomic<std::uint32_t> used{0};
   };
 

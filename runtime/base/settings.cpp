@@ -23,7 +23,8 @@ constexpr std::array kKnown = {
     SettingInfo{"NUNA_AHEAD", "1 to 1,048,576", "64",
                 "launches that may run ahead of the oldest unfinished one"},
     SettingInfo{"NUNA_BLOCK", "a size", "64 KiB",
-                "bytes that are brought and opened together when the host touches a buffer: a power of two, 4 KiB to 2 MiB",
+                "bytes that are brought and opened together when the host touches a buffer: a power of two, "
+                "4 KiB to 2 MiB",
                 "Buffer::set_block"},
     SettingInfo{
         "NUNA_CHECK", "on or off", "off",

@@ -477,7 +477,8 @@ void Program::settle(Buffer& buffer) {
       for (const ByteBox& box : base::boxes_of_range(buffer.shape(), used))
         buffer.instances->ensure(base::kHostPlace, box);
     } catch (const Error& e) {  // the memory is in use already: a touch cannot be refused
-      base::warn_once("host access without room", std::string("what the host has touched exceeds the limit: ") + e.what());
+      base::warn_once("host access without room",
+                      std::string("what the host has touched exceeds the limit: ") + e.what());
     }
   }
   for (const Interval& written : news.written) host_wrote(buffer, written, all_ranks());

@@ -35,7 +35,7 @@ struct Buffer {
   std::unique_ptr<Instances> instances;
   coherence::DirectoryRef directory;
   residency::ResidencyRef residency;
-  std::uint64_t last_use = 0;  ///< number of the last call that touched it
+  std::uint64_t last_use = 0;        ///< number of the last call that touched it
   std::unique_ptr<HostAccess> host;  ///< null: no thread touches its bytes without a call
 
   const base::Shape& shape() const { return instances->shape(); }

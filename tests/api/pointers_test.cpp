@@ -219,7 +219,8 @@ TEST_P(Pointers, AreReadByAnAccessFunctionWhileALaunchIsPlanned) {
   });
   struct Mark {
     NUNA_KERNEL void operator()(Thread t, View<const int, 1> rows, View<int, 1> x) const {
-      for (Index i = 100 * rows(t.global(0)); i < 100 * rows(t.global(0) + 1); ++i) x(i) = rows(t.global(0)) + 1;
+      for (Index i = 100 * rows(t.global(0)); i < 100 * rows(t.global(0) + 1); ++i)
+        x(i) = rows(t.global(0)) + 1;
     }
   };
   context_.launch("mark", {4}, block(1), Mark{}, read(rows, whole()), read_write(x, hundreds));
@@ -299,7 +300,8 @@ TEST(PointersOfDevices, IntoWhatAFailedLaunchShouldHaveWrittenAreToldOf) {
   std::string text;
   EXPECT_EQ(code_of([&] { context.wait(); }, &text), ErrorCode::kernel_failed);
   EXPECT_THAT(text, HasSubstr("no luck"));
-  for (int i = 0; i < 1000 && log.lines().empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int i = 0; i < 1000 && log.lines().empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_THAT(log.lines(), Contains(HasSubstr("no luck")));
   p[0] = 1;  // the program goes on
   EXPECT_EQ(p[0], 1);

@@ -113,7 +113,8 @@ class ThreadsOfOneContext : public ::testing::TestWithParam<Manner> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Devices, ThreadsOfOneContext,
-                         ::testing::Values(Manner{1, true}, Manner{2, true}, Manner{1, false}, Manner{2, false}),
+                         ::testing::Values(Manner{1, true}, Manner{2, true}, Manner{1, false},
+                                           Manner{2, false}),
                          [](const auto& of) {
                            return std::to_string(of.param.devices) + (of.param.faults ? "Faults" : "Whole");
                          });

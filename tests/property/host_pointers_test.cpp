@@ -50,7 +50,8 @@ struct Run {
 
 class Stress {
  public:
-  Stress(std::uint64_t seed, DeviceKind kind) : random_(seed), kind_(kind), context_(Context::self(options())) {
+  Stress(std::uint64_t seed, DeviceKind kind)
+      : random_(seed), kind_(kind), context_(Context::self(options())) {
     threads_ = random_.number(1, 4);
     const int buffers = random_.number(1, 3);
     for (int b = 0; b < buffers; ++b) add_buffer();
@@ -62,16 +63,17 @@ class Stress {
       std::vector<std::thread> others;
       std::vector<std::exception_ptr> failures(static_cast<std::size_t>(threads_) + 2);
       for (int owner = kLauncher + 1; owner < kLauncher + 1 + threads_; ++owner) {
-        others.emplace_back([this, owner, seed = random_.bits(), &failure = failures[static_cast<std::size_t>(owner)]] {
-          try {
-            Random random(seed);
-            const int steps = random.number(5, 60);
-            for (int i = 0; i < steps && !failed_.load(); ++i) touch(owner, random);
-          } catch (...) {
-            failed_.store(true);
-            failure = std::current_exception();
-          }
-        });
+        others.emplace_back(
+            [this, owner, seed = random_.bits(), &failure = failures[static_cast<std::size_t>(owner)]] {
+              try {
+                Random random(seed);
+                const int steps = random.number(5, 60);
+                for (int i = 0; i < steps && !failed_.load(); ++i) touch(owner, random);
+              } catch (...) {
+                failed_.store(true);
+                failure = std::current_exception();
+              }
+            });
       }
       try {
         const int steps = random_.number(5, 40);
@@ -124,7 +126,8 @@ class Stress {
       d->runs.push_back({{at, end}, random_.number(0, kLauncher + threads_)});
       at = end;
     }
-    for (Index i = 0; i < size; ++i) d->model[static_cast<std::size_t>(i)] = static_cast<std::uint32_t>(i * 7);
+    for (Index i = 0; i < size; ++i)
+      d->model[static_cast<std::size_t>(i)] = static_cast<std::uint32_t>(i * 7);
     if (random_.one_in(2)) {
       std::copy(d->model.begin(), d->model.end(), d->pointer);
     } else {
@@ -133,7 +136,9 @@ class Stress {
     data_.push_back(std::move(d));
   }
 
-  Data& any(Random& random) { return *data_[static_cast<std::size_t>(random.between(0, Index(data_.size()) - 1))]; }
+  Data& any(Random& random) {
+    return *data_[static_cast<std::size_t>(random.between(0, Index(data_.size()) - 1))];
+  }
 
   /// A part of a run of `owner`; empty if there is none.
   static Interval own(const Data& d, int owner, Random& random) {
@@ -258,7 +263,8 @@ class Stress {
       for (const Run& r : from.runs) {
         if (r.owner > kLauncher && !r.elements.intersect(e).empty()) return;
       }
-      context_.launch("mix from", Domain(Box{e}), block(1), MixFrom{}, nuna::read(from.buffer), nuna::write(d.buffer));
+      context_.launch("mix from", Domain(Box{e}), block(1), MixFrom{}, nuna::read(from.buffer),
+                      nuna::write(d.buffer));
       for (Index i = e.begin; i < e.end; ++i)
         d.model[static_cast<std::size_t>(i)] = from.model[static_cast<std::size_t>(i)] ^ 0x5a5a5a5aU;
       return;
