@@ -1,5 +1,6 @@
 #include "adsm/sources.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -17,6 +18,23 @@ Sources::Sources(const base::Shape& shape, std::vector<Source> sources, std::vec
   for (Use& u : uses) {
     if (!u.ticket.done()) uses_.push_back({base::hull_range(shape, u.box), std::move(u)});
   }
+  sort(sources_);
+  sort(uses_);
+}
+
+template <class S>
+void Sources::sort(std::vector<S>& spanned) {
+  std::sort(spanned.begin(), spanned.end(), [](const S& a, const S& b) { return a.hull.begin < b.hull.begin; });
+  Index reach = 0;
+  for (S& s : spanned) s.reach = reach = std::max(reach, s.hull.end);
+}
+
+template <class S>
+std::pair<const S*, const S*> Sources::around(const std::vector<S>& spanned, Interval range) noexcept {
+  const S* const begin = spanned.data();
+  const S* const end = begin + spanned.size();
+  return {std::partition_point(begin, end, [&](const S& s) { return s.reach <= range.begin; }),
+          std::partition_point(begin, end, [&](const S& s) { return s.hull.begin < range.end; })};
 }
 
 bool Sources::meets(Interval hull, const ByteBox& box, Interval range) const noexcept {
@@ -29,7 +47,9 @@ bool Sources::meets(Interval hull, const ByteBox& box, Interval range) const noe
 Sources::State Sources::state(Interval range, bool current, bool write) const noexcept {
   bool fetches = false;
   State state = State::ready;
-  for (const Spanned& s : sources_) {
+  const auto [first, last] = around(sources_, range);
+  for (const Spanned* at = first; at < last; ++at) {
+    const Spanned& s = *at;
     if (!meets(s.hull, s.source.box, range)) continue;
     for (const base::Ticket& t : s.source.written_by) {
       if (!t.done()) return State::pending;
@@ -41,7 +61,9 @@ Sources::State Sources::state(Interval range, bool current, bool write) const no
     fetches = true;
   }
   bool read = false;
-  for (const SpannedUse& u : uses_) {
+  const auto [first_use, last_use] = around(uses_, range);
+  for (const SpannedUse* at = first_use; at < last_use; ++at) {
+    const SpannedUse& u = *at;
     if (u.use.ticket.done() || !(write || fetches || u.use.writes) || !meets(u.hull, u.use.box, range))
       continue;
     if (u.use.writes || fetches || state != State::ready) return State::pending;
@@ -51,7 +73,9 @@ Sources::State Sources::state(Interval range, bool current, bool write) const no
 }
 
 std::exception_ptr Sources::failure(Interval range) const {
-  for (const Spanned& s : sources_) {
+  const auto [first, last] = around(sources_, range);
+  for (const Spanned* at = first; at < last; ++at) {
+    const Spanned& s = *at;
     if (!meets(s.hull, s.source.box, range)) continue;
     for (const base::Ticket& t : s.source.written_by) {
       if (std::exception_ptr failure = t.done() ? t.failure() : nullptr) return failure;
@@ -61,15 +85,18 @@ std::exception_ptr Sources::failure(Interval range) const {
 }
 
 bool Sources::brings(Interval range) const noexcept {
-  for (const Spanned& s : sources_) {
-    if (s.source.kind == Source::Kind::near && meets(s.hull, s.source.box, range)) return true;
+  const auto [first, last] = around(sources_, range);
+  for (const Spanned* at = first; at < last; ++at) {
+    if (at->source.kind == Source::Kind::near && meets(at->hull, at->source.box, range)) return true;
   }
   return false;
 }
 
 Index Sources::fetch(Interval range, std::byte* host) const noexcept {
   Index fetched = 0;
-  for (const Spanned& s : sources_) {
+  const auto [first, last] = around(sources_, range);
+  for (const Spanned* at = first; at < last; ++at) {
+    const Spanned& s = *at;
     if (s.source.kind != Source::Kind::near || s.hull.intersect(range).empty()) continue;
     for_each_run(shape_, s.source.box, range, [&](Index begin, Index end) {
       std::memcpy(host + begin, s.source.first + begin, static_cast<std::size_t>(end - begin));

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <utility>
 #include <vector>
 
 #include "base/boxes.hpp"
@@ -64,14 +65,22 @@ class Sources {
   Index fetch(Interval range, std::byte* host) const noexcept;
 
  private:
+  // Sorted by where their hulls begin, so that most are passed over at once.
   struct Spanned {
-    Interval hull;  // dense bytes, so that most are passed over at once
+    Interval hull;  // dense bytes
     Source source;
+    Index reach = 0;  // where the hulls so far end, this one included
   };
   struct SpannedUse {
     Interval hull;
     Use use;
+    Index reach = 0;
   };
+  template <class S>
+  static void sort(std::vector<S>& spanned);
+  /// Those whose hulls may meet the range: [first, last).
+  template <class S>
+  static std::pair<const S*, const S*> around(const std::vector<S>& spanned, Interval range) noexcept;
   bool meets(Interval hull, const base::ByteBox& box, Interval range) const noexcept;
 
   base::Shape shape_;

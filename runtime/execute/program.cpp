@@ -48,10 +48,28 @@ std::string_view told(const Call& call) { return call.is_launch() ? call.name : 
 }  // namespace
 
 // Of a call: keeps threads that touch the buffers' bytes without a call from getting at more, until it ends. What they
-// have written so far comes before the call.
+// have written so far comes before the call. Where no buffer has such threads it costs a test for each: the rest is out of line.
 class Program::Pausing {
  public:
   Pausing(Program& program, absl::Span<Buffer* const> buffers) : program_(program) {
+    const auto used = [](const Buffer* b) { return b->host != nullptr; };
+    if (std::any_of(buffers.begin(), buffers.end(), used)) [[unlikely]] pause(buffers);
+  }
+  ~Pausing() {
+    if (!paused_.empty()) [[unlikely]] resume();
+  }
+  Pausing(const Pausing&) = delete;
+  Pausing& operator=(const Pausing&) = delete;
+
+  /// Whether the calling thread itself has written more since: a user's access function may.
+  bool settled_more() { return !paused_.empty() && settle(); }
+  /// Before the instructions of a plan start.
+  void close(const plan::RankPlan& plan, const Arguments& arguments) {
+    if (!paused_.empty()) [[unlikely]] close_touched(plan, arguments);
+  }
+
+ private:
+  [[gnu::noinline]] void pause(absl::Span<Buffer* const> buffers) {
     for (Buffer* b : buffers) {
       if (b->host == nullptr) continue;
       b->host->pause();
@@ -59,14 +77,10 @@ class Program::Pausing {
       program_.settle(*b);
     }
   }
-  ~Pausing() {
+  [[gnu::noinline]] void resume() {
     for (Buffer* b : paused_) b->host->resume();
   }
-  Pausing(const Pausing&) = delete;
-  Pausing& operator=(const Pausing&) = delete;
-
-  /// Whether the calling thread itself has written more since: a user's access function may.
-  bool settled_more() {
+  [[gnu::noinline]] bool settle() {
     bool more = false;
     for (Buffer* b : paused_) {
       if (!b->host->has_news()) continue;
@@ -75,9 +89,8 @@ class Program::Pausing {
     }
     return more;
   }
-  /// Before the instructions of a plan start.
-  void close(const plan::RankPlan& plan, const Arguments& arguments) {
-    for (std::size_t a = 0; a < plan.effects.size() && !paused_.empty(); ++a) {
+  [[gnu::noinline]] void close_touched(const plan::RankPlan& plan, const Arguments& arguments) {
+    for (std::size_t a = 0; a < plan.effects.size(); ++a) {
       Buffer& buffer = *arguments.buffers[static_cast<std::size_t>(arguments.shape.uses[a].buffer)];
       if (buffer.host == nullptr) continue;
       for (const plan::Touch& t : plan.effects[a].reads) buffer.host->close(t.boxes, {});
@@ -85,7 +98,6 @@ class Program::Pausing {
     }
   }
 
- private:
   Program& program_;
   absl::InlinedVector<Buffer*, 6> paused_;
 };
@@ -307,10 +319,12 @@ Completion Program::perform(const Arguments& arguments, Call& call, std::string_
   std::uint64_t asked = planned.signature;  // of which buffers: ranks that swap two are found
   for (const Buffer* b : arguments.buffers) asked = mixed(asked, b->number);
   number_call(verb, told(call), site, asked, call.envelope);
-  for (std::size_t b = 0; b < arguments.buffers.size(); ++b) {
-    arguments.buffers[b]->directory = planned.next[b];
-    arguments.buffers[b]->residency = lowered.next[b];
-    arguments.buffers[b]->last_use = sequence_;
+  const auto* directory = planned.next.data();
+  const auto* residency = lowered.next.data();
+  for (Buffer* const b : arguments.buffers) {
+    b->directory = *directory++;
+    b->residency = *residency++;
+    b->last_use = sequence_;
   }
   return executor_.submit(*lowered.plan, call);
 }
