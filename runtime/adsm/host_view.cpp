@@ -337,6 +337,7 @@ HostSide& HostViews::side_of(execute::Buffer& buffer) {
 }
 
 std::byte* HostViews::address(execute::Buffer& buffer) {
+  if (buffer.host != nullptr) FaultHandler::ours();
   if (can_be_lazy(buffer)) return second_mapping() + buffer.instances->offset();
   return reinterpret_cast<std::byte*>(buffer.instances->view(base::kHostPlace).origin);
 }
@@ -486,6 +487,7 @@ void HostViews::acquire(const std::shared_ptr<HostView>& view, const Box& elemen
     open_eagerly(view, view->bytes ? element_hull(view->buffer->shape(), *view->bytes) : view->elements, site);
     return;
   }
+  FaultHandler::ours();
   execute::Buffer& buffer = *view->buffer;
   base::BoxList wanted = boxes(*view);
   if (!view->bytes) {
@@ -661,6 +663,7 @@ void HostViews::close_quietly(HostView& view, std::string_view site) noexcept {
 
 void HostViews::close_for_launch(execute::Buffer& buffer, bool writes, std::string_view site) {
   rethrow_kept(buffer);
+  if (buffer.host != nullptr) FaultHandler::ours();
   const auto views = open_;
   for (const auto& v : views) {
     if (v->buffer == &buffer && !v->lazy && (writes || v->mode != Mode::read)) end_now(*v, site);
