@@ -49,11 +49,11 @@ struct Descending {
 
 class CitizenProcess : public ::testing::TestWithParam<bool> {
  protected:
-  Context make() {
+  static Context make() {
     if (!GetParam()) setenv("NUNA_FAULTS", "off", 1);
-    Context context = Context::self(with_devices(2));
+    Context made = Context::self(with_devices(2));
     unsetenv("NUNA_FAULTS");
-    return context;
+    return made;
   }
   Context context = make();
   Buffer<int, 1> x{context, {kInts}};
@@ -61,7 +61,7 @@ class CitizenProcess : public ::testing::TestWithParam<bool> {
   bool faults() const { return GetParam(); }
 };
 INSTANTIATE_TEST_SUITE_P(Faults, CitizenProcess, ::testing::Bool(),
-                         [](const auto& info) { return info.param ? "on" : "off"; });
+                         [](const auto& test) { return test.param ? "on" : "off"; });
 
 TEST_P(CitizenProcess, AlgorithmsOfTheLibraryRunOverBlocksThatAreClosed) {
   for (int round = 0; round < 3; ++round) {
@@ -325,6 +325,15 @@ TEST_F(CitizenProcessDeathTest, AForkedChildMayMakeAContextOfItsOwn) {
   EXPECT_EXIT(forks(true), ExitedWithCode(0), "");
 }
 
+[[gnu::noinline]] pid_t borrowed_child() {
+  const pid_t child = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  if (child == 0) {
+    execl("/bin/true", "true", nullptr);
+    _exit(127);
+  }
+  return child;
+}
+
 TEST_F(CitizenProcessDeathTest, ChildrenThatExecuteAnotherProgramAreItsOwn) {
   const auto executes = [] {
     hurry();
@@ -356,12 +365,7 @@ TEST_F(CitizenProcessDeathTest, ChildrenThatExecuteAnotherProgramAreItsOwn) {
       char* arguments[] = {name, nullptr};
       demand(posix_spawn(&spawned, "/bin/true", nullptr, nullptr, arguments, environ) == 0, "posix_spawn");
       demand(exited(status_of(spawned), 0), "what was spawned");
-      const pid_t borrowed = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
-      if (borrowed == 0) {
-        execl("/bin/true", "true", nullptr);
-        _exit(127);
-      }
-      demand(exited(status_of(borrowed), 0), "vfork");
+      demand(exited(status_of(borrowed_child()), 0), "vfork");
       used.use();
     }
     over.store(true);
