@@ -520,8 +520,9 @@ Ticking ticking;
 
 void tick(int) {
   const int tick = ticking.ticks.fetch_add(1);
+  const int least = ticking.newest.load();
   const int seen = ticking.p[tick * 7919 % kInts];  // in a closed block, most often
-  if (seen < ticking.newest.load()) ticking.backwards.store(true);
+  if (seen < least) ticking.backwards.store(true);
 }
 
 class Timer {
