@@ -559,6 +559,9 @@ TEST(CitizenSignals, AHandlerTouchesPointersWhileItsThreadDoesSoAndAnotherLaunch
   context.fill(watched, 0);
   context.fill(computed, 1);
   ticking.p = watched.data();
+  ticking.ticks.store(0);
+  ticking.newest.store(0);
+  ticking.backwards.store(false);
   std::atomic<bool> over{false};
   std::thread launches([&] {
     int n = 0;
