@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
@@ -54,8 +55,10 @@ Process& process() {
 }
 Process* handled = nullptr;  // the same, for the handler, which initialises nothing
 
-// How far down its chain a thread's signal is. A handler that leaves by longjmp leaves it behind; its frame tells.
+// How far down its chain a thread's signal is. A handler that leaves by longjmp leaves it behind: a call by a handler has the
+// same context and lies below on the stack; another signal has another context, or lies where the one that was left did.
 struct Forwarding {
+  const void* context = nullptr;
   const void* frame = nullptr;
   std::size_t depth = 0;
 };
@@ -81,15 +84,14 @@ void die(int signal, const siginfo_t& info) {
 void forward(int signal, siginfo_t* info, void* context) {
   Process& p = *handled;
   const void* const frame = __builtin_frame_address(0);
-  const bool nested = forwarding.frame != nullptr && frame < forwarding.frame;
+  const bool nested = forwarding.context == context && frame < forwarding.frame;
   const Forwarding outer = nested ? forwarding : Forwarding{};
   const std::size_t count = p.chain.count.load(std::memory_order_acquire);
   const std::size_t depth = outer.depth + 1;
   if (depth > count) return die(signal, *info);
   struct sigaction& next = p.chain.before[count - depth];
-  const bool plain = (next.sa_flags & SA_SIGINFO) == 0;
-  if (plain && next.sa_handler == SIG_DFL) return die(signal, *info);
-  if (plain && next.sa_handler == SIG_IGN) {
+  if (next.sa_handler == SIG_DFL) return die(signal, *info);  // whatever its flags: SA_RESETHAND leaves them
+  if (next.sa_handler == SIG_IGN) {
     if (info->si_code > 0) die(signal, *info);  // a fault cannot be ignored
     return;
   }
@@ -98,7 +100,8 @@ void forward(int signal, siginfo_t* info, void* context) {
     if (sigismember(&next.sa_mask, s) == 1) sigaddset(&mask, s);
   }
   if ((next.sa_flags & SA_NODEFER) == 0) sigaddset(&mask, signal);
-  forwarding = {frame, depth};
+  forwarding = {context, frame, depth};
+  const bool plain = (next.sa_flags & SA_SIGINFO) == 0;
   const auto handler = next.sa_handler;
   const auto action = next.sa_sigaction;
   if ((next.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) next.sa_handler = SIG_DFL;
@@ -184,12 +187,19 @@ bool is_ours(const struct sigaction& a) {
 }
 
 std::string name_of(const struct sigaction& action) {
-  if ((action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL) return "the default action";
-  if ((action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN) return "nobody (SIG_IGN)";
+  if (action.sa_handler == SIG_DFL) return "the default action";
+  if (action.sa_handler == SIG_IGN) return "nobody (SIG_IGN)";
   Dl_info where{};
   if (dladdr(reinterpret_cast<void*>(action.sa_sigaction), &where) == 0) return "a handler of unknown origin";
   const std::string symbol = where.dli_sname != nullptr ? where.dli_sname : "a handler";
   return symbol + " of " + (where.dli_fname != nullptr ? where.dli_fname : "this program");
+}
+
+// After a fork: the child has none of its parent's ranges, and none of the threads that may have been inside the gate.
+void begin_in_child(Process& p) {
+  p.ranges.clear();
+  std::destroy_at(&p.gate);
+  std::construct_at(&p.gate);
 }
 
 // Puts our handler in front of `found`.
@@ -208,6 +218,7 @@ void FaultHandler::add(std::byte* first, Index bytes, FaultServer& server) {
   Process& p = process();
   {
     const base::MutexLock lock(p.mutex);
+    if (p.pid != 0 && p.pid != getpid()) begin_in_child(p);
     mark_process(p);
     if (!p.installed.load()) {
       handled = &p;

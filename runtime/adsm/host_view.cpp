@@ -343,6 +343,7 @@ HostSide& HostViews::side_of(execute::Buffer& buffer) {
 }
 
 std::byte* HostViews::address(execute::Buffer& buffer) {
+  if (buffer.host != nullptr) FaultHandler::ours();
   if (can_be_lazy(buffer)) return mappings().view + buffer.instances->offset();
   return reinterpret_cast<std::byte*>(buffer.instances->view(base::kHostPlace).origin);
 }
@@ -493,6 +494,7 @@ void HostViews::acquire(const std::shared_ptr<HostView>& view, const Box& elemen
                  site);
     return;
   }
+  FaultHandler::ours();
   execute::Buffer& buffer = *view->buffer;
   base::BoxList wanted = boxes(*view);
   if (!view->bytes) {
@@ -671,6 +673,7 @@ void HostViews::close_quietly(HostView& view, std::string_view site) noexcept {
 
 void HostViews::close_for_launch(execute::Buffer& buffer, bool writes, std::string_view site) {
   rethrow_kept(buffer);
+  if (buffer.host != nullptr) FaultHandler::ours();
   const auto views = open_;
   for (const auto& v : views) {
     if (v->buffer == &buffer && !v->lazy && (writes || v->mode != Mode::read)) end_now(*v, site);
