@@ -1,6 +1,7 @@
 #include "adsm/host_side.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -112,8 +113,8 @@ class InGate {
 
 }  // namespace
 
-HostSide::HostSide(execute::Buffer& buffer, const execute::Places& places, std::byte* view, Index block_bytes,
-                   FaultService& service, trace::Stats& stats)
+HostSide::HostSide(execute::Buffer& buffer, const execute::Places& places, std::byte* view, int file,
+                   Index block_bytes, FaultService& service, trace::Stats& stats)
     : buffer_(buffer),
       places_(places),
       service_(service),
@@ -121,6 +122,7 @@ HostSide::HostSide(execute::Buffer& buffer, const execute::Places& places, std::
       shape_(buffer.shape()),
       view_(view),
       shadow_(reinterpret_cast<std::byte*>(buffer.instances->view(base::kHostPlace).origin)),
+      file_(file),
       block_bytes_(block_bytes),
       words_((shape_.bytes() + block_bytes - 1) / block_bytes),
       reads_(most_guessed(block_bytes)),
@@ -243,6 +245,17 @@ FaultServer::Verdict HostSide::serve(const Fault& fault) noexcept {
   return opened > 0 ? Verdict::served : Verdict::again;
 }
 
+// Whether the host place has no memory for these bytes yet (decided by the first page), and the file may be written to.
+bool HostSide::lacks_pages(Interval bytes) const noexcept {
+  if (file_ < 0) return false;
+  unsigned char present = 1;
+  std::byte* const page = shadow_ + bytes.begin / kPageBytes * kPageBytes;
+  if (mincore(page, kPageBytes, &present) != 0 || (present & 1) != 0) return false;
+  rlimit limit{};  // past it the kernel would send a signal
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+         static_cast<rlim_t>(buffer_.instances->offset() + bytes.end) <= limit.rlim_cur;
+}
+
 // Opens `first`, which is claimed and ready, and up to `count` - 1 blocks behind it that are so, too. Returns how many; none
 // if the kernel refuses.
 Index HostSide::serve_run(Index first, Index count, bool write, std::uint32_t before) noexcept {
@@ -251,6 +264,7 @@ Index HostSide::serve_run(Index first, Index count, bool write, std::uint32_t be
   std::array<bool, kMostPrefetchBytes / kLeastBlockBytes> fetched{};
   Index brought = 0;
   Index n = 0;
+  bool absent = true;
   for (Index block = first; block < end; ++block) {
     if (block > first) {
       if (!claim(block, write, before)) break;
@@ -264,8 +278,14 @@ Index HostSide::serve_run(Index first, Index count, bool write, std::uint32_t be
     fetched[static_cast<std::size_t>(n++)] = !current;
     if (current) continue;
     const Interval bytes = bytes_of({block, block + 1});
-    if (sources_->brings(bytes)) map_pages(shadow_ + bytes.begin, bytes.size());
-    brought += sources_->fetch(bytes, shadow_);
+    if (!sources_->brings(bytes)) continue;
+    absent = absent && lacks_pages(bytes);
+    if (absent) {
+      brought += sources_->fetch(bytes, shadow_, file_, buffer_.instances->offset());
+    } else {
+      map_pages(shadow_ + bytes.begin, bytes.size());
+      brought += sources_->fetch(bytes, shadow_);
+    }
   }
   const bool opened = protect({first, first + n}, access);
   if (opened && write) map_pages(view_ + first * block_bytes_, bytes_of({first, first + n}).size());

@@ -41,9 +41,10 @@ inline constexpr Index kMostPrefetchBytes = Index{512} << 10;
 
 class HostSide final : public execute::HostAccess, public FaultServer {
  public:
-  /// `view`: where the buffer's byte 0 is for the program; page-aligned, closed. Throws Error (out_of_memory).
-  HostSide(execute::Buffer& buffer, const execute::Places& places, std::byte* view, Index block_bytes,
-           FaultService& service, trace::Stats& stats);
+  /// `view`: where the buffer's byte 0 is for the program; page-aligned, closed. `file`: that it and the host place are mappings
+  /// of, or -1. Throws Error (out_of_memory).
+  HostSide(execute::Buffer& buffer, const execute::Places& places, std::byte* view, int file,
+           Index block_bytes, FaultService& service, trace::Stats& stats);
   ~HostSide() override;
   HostSide(const HostSide&) = delete;
   HostSide& operator=(const HostSide&) = delete;
@@ -91,6 +92,7 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   Interval blocks_of(Interval bytes) const;
   Interval bytes_of(Interval blocks) const;
   bool claim(Index block, bool write, std::uint32_t& before) noexcept;
+  bool lacks_pages(Interval bytes) const noexcept;
   Index serve_run(Index first, Index count, bool write, std::uint32_t before) noexcept;
   bool protect(Interval blocks, std::uint32_t access) noexcept;
   void finish(Index block, std::uint32_t access, bool fetched) noexcept;
@@ -109,6 +111,7 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   const base::Shape shape_;
   std::byte* const view_;
   std::byte* const shadow_;
+  const int file_;
   const Index block_bytes_;
   Gate gate_;
   BlockTable words_;

@@ -328,7 +328,7 @@ HostSide& HostViews::side_of(execute::Buffer& buffer) {
     service_ = std::make_unique<FaultService>(turn_, [this](const FaultService::Request& r) { serve(r); });
   }
   const auto chosen = block_bytes_.find(buffer.number);
-  auto side = std::make_unique<HostSide>(buffer, program_.places(), address(buffer),
+  auto side = std::make_unique<HostSide>(buffer, program_.places(), address(buffer), config_.file,
                                          chosen != block_bytes_.end() ? chosen->second : config_.block_bytes,
                                          *service_, program_.stats());
   sides_.emplace(side.get(), &buffer);

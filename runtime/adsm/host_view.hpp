@@ -59,6 +59,7 @@ class HostViews {
     Index block_bytes = kDefaultBlockBytes;
     /// Where the second mapping of the host place begins, made at the first call; null if there is none.
     std::function<std::byte*()> second_mapping;
+    int file = -1;  ///< that both are mappings of
   };
   HostViews(execute::Program& program, base::Turn& turn, Config config);
   ~HostViews();
