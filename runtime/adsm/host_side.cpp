@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -306,6 +307,16 @@ void HostSide::end_twin(Index block) {
   words_.clear(block);
 }
 
+// Whether the host place has no memory for these bytes yet (decided by the first page), and the file may be written to.
+bool HostSide::lacks_pages(Interval bytes) const noexcept {
+  unsigned char present = 1;
+  std::byte* const page = shadow_ + bytes.begin / kPageBytes * kPageBytes;
+  if (mincore(page, kPageBytes, &present) != 0 || (present & 1) != 0) return false;
+  rlimit limit{};  // past it the kernel would send a signal
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+         static_cast<rlim_t>(offset_ + bytes.end) <= limit.rlim_cur;
+}
+
 // Opens `first`, which is claimed and ready, and up to `count` - 1 blocks behind it that are so, too. Returns how many; none
 // if the kernel refuses.
 Index HostSide::serve_run(Index first, Index count, bool write, std::uint32_t before) noexcept {
@@ -314,6 +325,7 @@ Index HostSide::serve_run(Index first, Index count, bool write, std::uint32_t be
   std::array<bool, kMostPrefetchBytes / kLeastBlockBytes> fetched{};
   Index brought = 0;
   Index n = 0;
+  bool absent = true;
   for (Index block = first; block < end; ++block) {
     if (block > first) {
       if (!claim(block, write, before)) break;
@@ -327,8 +339,14 @@ Index HostSide::serve_run(Index first, Index count, bool write, std::uint32_t be
     fetched[static_cast<std::size_t>(n++)] = !current;
     if (current) continue;
     const Interval bytes = bytes_of({block, block + 1});
-    if (sources_->brings(bytes)) map_pages(shadow_ + bytes.begin, bytes.size());
-    brought += sources_->fetch(bytes, shadow_);
+    if (!sources_->brings(bytes)) continue;
+    absent = absent && lacks_pages(bytes);
+    if (absent) {
+      brought += sources_->fetch(bytes, shadow_, mappings_.host_file, offset_);
+    } else {
+      map_pages(shadow_ + bytes.begin, bytes.size());
+      brought += sources_->fetch(bytes, shadow_);
+    }
   }
   const bool opened = protect({first, first + n}, access);
   if (opened && write) map_pages(view_ + first * block_bytes_, bytes_of({first, first + n}).size());

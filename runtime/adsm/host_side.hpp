@@ -102,6 +102,7 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   Interval blocks_of(Interval bytes) const;
   Interval bytes_of(Interval blocks) const;
   bool claim(Index block, bool write, std::uint32_t& before) noexcept;
+  bool lacks_pages(Interval bytes) const noexcept;
   Index serve_run(Index first, Index count, bool write, std::uint32_t before) noexcept;
   bool protect(Interval blocks, std::uint32_t access) noexcept;
   void finish(Index block, std::uint32_t access, bool fetched) noexcept;

@@ -1,5 +1,8 @@
 #include "adsm/sources.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -92,18 +95,34 @@ bool Sources::brings(Interval range) const noexcept {
   return false;
 }
 
-Index Sources::fetch(Interval range, std::byte* host) const noexcept {
+template <class Copy>
+Index Sources::fetch_by(Interval range, Copy copy) const noexcept {
   Index fetched = 0;
   const auto [first, last] = around(sources_, range);
   for (const Spanned* at = first; at < last; ++at) {
     const Spanned& s = *at;
     if (s.source.kind != Source::Kind::near || s.hull.intersect(range).empty()) continue;
     for_each_run(shape_, s.source.box, range, [&](Index begin, Index end) {
-      std::memcpy(host + begin, s.source.first + begin, static_cast<std::size_t>(end - begin));
+      copy(begin, s.source.first + begin, end - begin);
       fetched += end - begin;
     });
   }
   return fetched;
+}
+
+Index Sources::fetch(Interval range, std::byte* host) const noexcept {
+  return fetch_by(range, [&](Index to, const std::byte* from, Index bytes) {
+    std::memcpy(host + to, from, static_cast<std::size_t>(bytes));
+  });
+}
+
+Index Sources::fetch(Interval range, std::byte* host, int file, Index offset) const noexcept {
+  return fetch_by(range, [&](Index to, const std::byte* from, Index bytes) {
+    // Not by the C library, where a thread may be cancelled.
+    const long written = syscall(SYS_pwrite64, file, from, static_cast<std::size_t>(bytes), offset + to);
+    const Index done = std::max<Index>(0, written);
+    std::memcpy(host + to + done, from + done, static_cast<std::size_t>(bytes - done));
+  });
 }
 
 }  // namespace nuna::adsm

@@ -63,6 +63,9 @@ class Sources {
   /// Brings the bytes of `range` that lie elsewhere into the host place's instance, whose byte 0 is at `host`. After
   /// state() said ready. Returns how many bytes that were.
   Index fetch(Interval range, std::byte* host) const noexcept;
+  /// The same by writing to the file that is mapped there, from `offset` on. For pages that do not exist yet: the kernel does
+  /// not clear them first.
+  Index fetch(Interval range, std::byte* host, int file, Index offset) const noexcept;
 
  private:
   // Sorted by where their hulls begin, so that most are passed over at once.
@@ -81,6 +84,8 @@ class Sources {
   /// Those whose hulls may meet the range: [first, last).
   template <class S>
   static std::pair<const S*, const S*> around(const std::vector<S>& spanned, Interval range) noexcept;
+  template <class Copy>
+  Index fetch_by(Interval range, Copy copy) const noexcept;
   bool meets(Interval hull, const base::ByteBox& box, Interval range) const noexcept;
 
   base::Shape shape_;
