@@ -15,8 +15,8 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-gdb -nx -batch -ex 'break stop_here' -ex run "$program" > probe 2>&1
-if ! grep -q 'Breakpoint 1, stop_here' probe; then
+gdb -nx -batch -ex 'break main' -ex run "$program" > probe 2>&1
+if ! grep -q 'Breakpoint 1, main' probe; then
   cat probe
   echo "skipped: gdb may not trace programs here"
   exit 77
@@ -29,7 +29,7 @@ told() {
   for words in "$@"; do grep -qF -- "$words" out || failed "no '$words'"; done
 }
 
-gdb -nx -batch -x "$script" -ex 'break stop_here' -ex run -ex 'print box' -ex 'print interval' -ex 'print extents' \
+gdb -nx -batch -x "$script" -ex 'break stop_here' -ex run -ex up -ex 'print box' -ex 'print interval' -ex 'print extents' \
   -ex 'print elements' -ex 'print view' -ex 'print x' -ex up -ex 'print x' -ex 'nuna describe x' -ex 'nuna describe p' \
   -ex 'nuna describe p + 2 * kColumns + 7' -ex 'nuna describe p[2 * kColumns + 9]' -ex 'nuna describe &argc' \
   -ex 'nuna describe' -ex 'nuna describe 3 + 4' -ex continue --args "$program" > out 2>&1
