@@ -42,7 +42,8 @@ grep -q 'received signal SIGSEGV' out && failed "gdb stops at a fault of Nuna's"
 grep -q '^sum 33554534$' out || failed "no sum under gdb"
 [ $status = 0 ] || cat out
 
-gdb -nx -batch -x "$script" -ex run --args "$program" crash > out 2>&1
-told 'Program terminated with signal SIGSEGV'
+gdb -nx -batch -x "$script" -ex run -ex backtrace -ex continue --args "$program" crash > out 2>&1
+told "a segmentation fault of the program's own at" 'host_pointers.cpp:' '<signal handler called>' 'main (argc=2' \
+  'Program terminated with signal SIGSEGV'
 [ $status = 0 ] || cat out
 exit $status

@@ -13,8 +13,9 @@ import re
 import gdb
 import gdb.printing
 
-# A touch of what the host does not have yet is a SIGSEGV, which Nuna's handler serves. A genuine one still ends the program,
-# and gdb stops at its end ("Program terminated with signal SIGSEGV"); `handle SIGSEGV stop print` finds the place.
+# A touch of what the host does not have yet is a SIGSEGV, which Nuna's handler serves. For a genuine one the handler calls
+# nuna_segmentation_fault, where gdb stops. Before the first host view there is no handler yet: `handle SIGSEGV stop print`
+# finds faults of a program that gets no further.
 gdb.execute("handle SIGSEGV nostop noprint pass", to_string=True)
 
 UNKNOWN = "unknown (the program does not run)"
@@ -188,6 +189,25 @@ class DescribeCommand(gdb.Command):
             raise gdb.GdbError("nuna describe: '%s' has no address" % argument)
 
 
+class GenuineFault(gdb.Breakpoint):
+    """Stops at a fault that is the program's own, two frames below it and the signal's."""
+
+    def __init__(self):
+        super().__init__("nuna_segmentation_fault", internal=True)
+        self.silent = True
+
+    def stop(self):
+        frame = gdb.newest_frame()
+        while frame is not None and frame.type() != gdb.SIGTRAMP_FRAME:
+            frame = frame.older()
+        place = frame.older() if frame is not None else None
+        where = place.find_sal() if place is not None else None
+        line = " at %s:%d" % (where.symtab.filename, where.line) if where is not None and where.symtab else ""
+        print("nuna: a segmentation fault of the program's own%s (backtrace shows it below the signal handler)" % line)
+        return True
+
+
 gdb.printing.register_pretty_printer(None, Printers(), replace=True)
 NunaCommand()
 DescribeCommand()
+GenuineFault()
