@@ -1,6 +1,7 @@
 # Installation, in four components that are also installed one by one (cmake --install <build> --component <name>):
 #   runtime        the shared library
-#   development    headers, the link name, the packages for find_package(Nuna) and pkg-config, machine descriptions
+#   development    headers, the link name, the packages for find_package(Nuna) and pkg-config, machine descriptions,
+#                  the script for gdb
 #   tools          the programs nuna-*, and what find_package(Nuna COMPONENTS tools) needs
 #   documentation  guides, and the examples as a project of their own
 # Nothing that is installed names the build, the source or the prefix: the folder may be copied or moved.
@@ -20,6 +21,8 @@ if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/docs/machines)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/machines DESTINATION ${NUNA_DATA_DIR} COMPONENT development
     FILES_MATCHING PATTERN *.toml)
 endif()
+
+install(FILES ${PROJECT_SOURCE_DIR}/tools/gdb/nuna.py DESTINATION ${NUNA_DATA_DIR}/gdb COMPONENT development)
 
 # find_package(Nuna). The tools are a file of their own, so that there is a package without them.
 include(CMakePackageConfigHelpers)

@@ -137,6 +137,7 @@ BufferHandle::BufferHandle(const Context& context, const Extents& extents, int d
   const Inside inside(*owner, "creating a buffer", site);
   state_ = std::make_shared<BufferState>(owner, owner->program().create(shape, to_string(site)));
   state_->extents = extents;
+  state_->element_bytes = element_bytes;
   state_->site = to_string(site);
 }
 
@@ -150,6 +151,7 @@ BufferHandle::BufferHandle(const Context& context, void* memory, const Extents& 
   if (adopted.place == base::kHostPlace) owner->runtime().adopt_host_memory(adopted.first, shape.bytes());
   state_ = std::make_shared<BufferState>(owner, owner->program().adopt(shape, adopted, to_string(site)));
   state_->extents = extents;
+  state_->element_bytes = element_bytes;
   state_->site = to_string(site);
 }
 

@@ -96,6 +96,7 @@ class BufferState {
   void forget() { buffer_ = nullptr; }
 
   Extents extents;
+  Index element_bytes = 0;
   std::string site;                     ///< where it was created
   std::shared_ptr<adsm::HostView> all;  ///< of data()
   /// Of two threads that call data() the second finds the first's view. Taken before the Context is entered.

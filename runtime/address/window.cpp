@@ -252,8 +252,19 @@ void Window::forget(Slots& slots) {
 }
 
 std::optional<Window::Found> Window::find(const void* pointer) const {
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const base::MutexLock lock(mutex_);
+  return look_up(pointer);
+}
+
+bool Window::try_find(const void* pointer, std::optional<Found>& found) const {
+  if (!mutex_.try_lock()) return false;
+  found = look_up(pointer);
+  mutex_.unlock();
+  return true;
+}
+
+std::optional<Window::Found> Window::look_up(const void* pointer) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   auto slot = slots_.upper_bound(address);
   if (slot == slots_.begin()) return std::nullopt;
   --slot;

@@ -137,6 +137,8 @@ class Window {
   };
   /// Nothing for pointers that lie in no slot.
   std::optional<Found> find(const void* pointer) const NUNA_EXCLUDES(mutex_);
+  /// The same, but false where another thread is at the table: for debuggers, which may have stopped that thread.
+  bool try_find(const void* pointer, std::optional<Found>& found) const NUNA_EXCLUDES(mutex_);
 
  private:
   friend class Slots;
@@ -146,6 +148,7 @@ class Window {
     base::PlaceId place;
   };
 
+  std::optional<Found> look_up(const void* pointer) const NUNA_REQUIRES(mutex_);
   bool try_fixed(Slots& slots, int places, Index pitch, bool mappable) NUNA_REQUIRES(mutex_);
   bool try_table(Slots& slots, int places, Index pitch, bool mappable) NUNA_REQUIRES(mutex_);
   void forget(Slots& slots) NUNA_EXCLUDES(mutex_);

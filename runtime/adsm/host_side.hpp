@@ -83,6 +83,8 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   /// Whether the host place holds the newest of these bytes, or memory that the CPU reads does, and nothing is in the way. While
   /// paused, after renew().
   bool ready(Interval bytes, bool write) const;
+  /// What the table says of a byte's block. A guess while other threads are at it.
+  std::uint32_t word_of(Index byte) const { return words_[byte / block_bytes_].load(std::memory_order_relaxed); }
   /// The failure of what should have made some of them, or null.
   std::exception_ptr failure(Interval bytes) const { return sources_->failure(bytes); }
   /// What resume() does: the buffer's residency and users are as they are now. While paused.

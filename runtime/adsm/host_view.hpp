@@ -53,6 +53,17 @@ struct HostView {
       false;  ///< eager, of a buffer that is open lazily, too: other threads' touches wait for its end
 };
 
+/// What the host does with one byte of a buffer. For people.
+struct ByteState {
+  const std::byte* view = nullptr;  ///< its address for the program; null: never opened lazily, and what follows says nothing
+  Index block = 0;
+  Index block_bytes = 0;
+  const char* access = "";
+  bool current = false;  ///< the host place has the newest version
+  bool dirty = false;    ///< and alone: written since the last call
+  std::vector<std::string> views;  ///< open ones of the buffer
+};
+
 class HostViews {
  public:
   struct Config {
@@ -97,6 +108,9 @@ class HostViews {
 
   /// Where the view's elements lie. Byte views are one-dimensional.
   detail::InstanceView instance(const HostView& view) const;
+
+  /// Changes nothing.
+  ByteState look_at(const execute::Buffer& buffer, Index byte) const;
 
   /// Ends a view; a second time does nothing. Throws Error (unequal_fill: rank 0's bytes are kept; conflicting_writes:
   /// those of the lowest rank).

@@ -23,6 +23,14 @@ class Turn {
     }
     ++depth_;
   }
+  bool try_lock() {
+    if (!held_by(std::this_thread::get_id())) {
+      if (!mutex_.try_lock()) return false;
+      owner_.store(std::this_thread::get_id(), std::memory_order_release);
+    }
+    ++depth_;
+    return true;
+  }
   void unlock() {
     if (--depth_ > 0) return;
     owner_.store({}, std::memory_order_release);

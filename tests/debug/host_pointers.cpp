@@ -23,14 +23,17 @@ constexpr nuna::Index kRows = 1024;
 constexpr nuna::Index kColumns = 16384;  // 64 MiB
 
 // Where the debugger stops.
-[[gnu::noinline]] void stop_here(nuna::Context& context, nuna::Buffer<int, 2>& x, const nuna::HostView<int, 2>& view,
-                                 const int* element) {
+[[gnu::noinline]] void stop_here() { asm volatile("" : : : "memory"); }
+
+[[gnu::noinline]] void show(nuna::Context& context, nuna::Buffer<int, 2>& x, const nuna::HostView<int, 2>& view,
+                           const int* element) {
   const nuna::Box box{{1, 3}, {10, 20}};
   const nuna::Interval interval{5, 9};
   const nuna::Extents extents{4, 5};
   const nuna::View<int, 2> elements;
-  asm volatile("" : : "r"(&context), "r"(&x), "r"(&view), "r"(&box), "r"(&interval), "r"(&extents), "r"(&elements), "r"(element)
-               : "memory");
+  stop_here();
+  static_cast<void>(context), static_cast<void>(x), static_cast<void>(view), static_cast<void>(element);
+  static_cast<void>(box), static_cast<void>(interval), static_cast<void>(extents), static_cast<void>(elements);
 }
 
 long long sum(const int* p) {
@@ -54,7 +57,7 @@ int main(int argc, char** argv) {
   x.close();
   {
     const auto view = x.host(nuna::Box{{2, 3}, {0, kColumns}}, nuna::Access::read);
-    stop_here(context, x, view, &view(2, 7));
+    show(context, x, view, &view(2, 7));
   }
   p = x.data();
   if (std::strcmp(mode, "threads") == 0) {

@@ -45,6 +45,7 @@ class NUNA_API BufferHandle {
   void give_back(CallSite site) const;
   void release(CallSite site);
   const std::shared_ptr<BufferState>& state() const;
+  bool has_state() const { return state_ != nullptr; }  ///< not moved from
 
  private:
   std::shared_ptr<BufferState> state_;

@@ -17,6 +17,7 @@
 #include "nuna/config.hpp"
 #include "nuna/domain.hpp"
 #include "nuna/event.hpp"
+#include "nuna/inspect.hpp"
 #include "nuna/instance.hpp"
 
 namespace nuna {
@@ -205,6 +206,19 @@ class NUNA_API Context {
   /// Replicated.
   double sum(double value, const char* file = __builtin_FILE(), int line = __builtin_LINE());
   double max(double value, const char* file = __builtin_FILE(), int line = __builtin_LINE());
+
+  /// What is known of a pointer of a buffer, be it of a host view (data), Buffer::address or a device's memory. What runs is not
+  /// waited for: it counts as if it were over. Calls of one rank; nothing is moved or changed.
+  /// Errors: invalid_argument for a null pointer; not_nuna_pointer where there is no buffer of this Context.
+  ///
+  /// owner: a memory that has the newest bytes at this address, of the rank that wrote them (never_written if nobody has).
+  Memory owner(const void* pointer, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const;
+  /// All memories that have them, the owner first.
+  std::vector<Memory> holders(const void* pointer, const char* file = __builtin_FILE(),
+                              int line = __builtin_LINE()) const;
+  /// Some lines for people: buffer and element, who holds it, operations in flight, the state of the host's block, open
+  /// views with their places in the source. The format may change. For debuggers: nuna_describe.
+  std::string describe(const void* pointer, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const;
 
   detail::ContextState& state() const;  ///< throws Error (invalid_argument) when the Context was moved from
   const std::shared_ptr<detail::ContextState>& state_ref() const { return state_; }

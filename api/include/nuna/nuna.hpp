@@ -23,6 +23,7 @@
 #include "nuna/error.hpp"
 #include "nuna/event.hpp"
 #include "nuna/host_view.hpp"
+#include "nuna/inspect.hpp"
 #include "nuna/kernel.hpp"
 #include "nuna/version.hpp"
 #include "nuna/view.hpp"
