@@ -51,7 +51,8 @@ struct Process {
   base::Mutex mutex;  // of who installs
   std::atomic<bool> installed{false};
   pid_t pid = 0;
-  std::atomic<bool>* here = nullptr;  // in a page that a child of a fork finds empty; null where the kernel has none such
+  std::atomic<bool>* here =
+      nullptr;  // in a page that a child of a fork finds empty; null where the kernel has none such
 };
 
 // Never destroyed: a fault may come at any time.
@@ -239,11 +240,12 @@ void FaultHandler::add(std::byte* first, Index bytes, FaultServer& server) {
   }
   const Range range{first, first + bytes, &server};
   const base::MutexLock lock(p.mutex);
-  p.ranges.reserve(p.ranges.size() + 1);
-  const Pause pause(p.gate);
-  const auto at = std::upper_bound(p.ranges.begin(), p.ranges.end(), first,
+  std::vector<Range> ranges = p.ranges;  // handlers read the others meanwhile
+  const auto at = std::upper_bound(ranges.begin(), ranges.end(), first,
                                    [](const std::byte* a, const Range& r) { return a < r.first; });
-  p.ranges.insert(at, range);
+  ranges.insert(at, range);
+  const Pause pause(p.gate);
+  p.ranges.swap(ranges);
 }
 
 void FaultHandler::remove(std::byte* first) {

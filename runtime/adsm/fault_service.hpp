@@ -1,10 +1,11 @@
 #pragma once
-// FaultService: the thread that does for a fault what its handler may not: submit a copy to a device, tell a failure (D7).
+// FaultService: the threads that do for a fault what its handler may not: submit a copy to a device, tell a failure (D7).
 //
-// A handler leaves a request in one of a fixed number of slots, wakes the thread, and goes on waiting; it never waits for
-// the service itself, only for the bytes. The thread starts with the first request's chance (in the constructor, which no
-// handler calls), and holds the rank's turn while it works; if the faulting thread has the turn - a user's access function that
-// reads a view while a launch is planned - it works in its stead, because that thread stands still.
+// A handler leaves a request in one of a fixed number of slots, wakes a thread, and goes on waiting; it never waits for
+// the service itself, only for the bytes. The threads start with the first request's chance (in the constructor, which no
+// handler calls). One holds the rank's turn while it works. The other works in the stead of a faulting thread that has the turn
+// itself - a user's access function that reads a view while a launch is planned -, because that thread stands still: it must not
+// wait behind requests that wait for its turn.
 //
 // Threads: ask() and doubt() from any, in handlers.
 
@@ -29,9 +30,8 @@ class FaultService {
     Index count = 0;
     bool paused = false;  ///< by the thread that faulted
     bool doubt = false;   ///< nothing is to be brought: tell whether what made the block has failed
-    std::thread::id thread;
   };
-  /// `work` is called with the turn held, one request at a time; the side may be gone by then.
+  /// `work` is called with the turn held, so one request at a time; the side may be gone by then.
   FaultService(base::Turn& turn, std::function<void(const Request&)> work);
   ~FaultService();
   FaultService(const FaultService&) = delete;
@@ -40,10 +40,10 @@ class FaultService {
   /// Asks for blocks in host memory. False when all slots are taken: ask again. Who asks touches nothing else before they are
   /// there.
   bool ask(HostSide& side, Index first, Index count, bool paused) noexcept {
-    return post({&side, first, count, paused, false, {}});
+    return post({&side, first, count, paused, false});
   }
   /// Asks to tell the failure of what made a block.
-  void doubt(HostSide& side, Index block) noexcept { post({&side, block, 1, false, true, {}}); }
+  void doubt(HostSide& side, Index block) noexcept { post({&side, block, 1, false, true}); }
 
  private:
   enum State : std::uint32_t { kFree, kFilling, kPosted };
@@ -52,17 +52,21 @@ class FaultService {
     Request request;
   };
   static constexpr std::size_t kSlots = 64;
+  struct Queue {
+    std::array<Slot, kSlots> slots;
+    std::atomic<std::uint32_t> posts{0};
+    std::thread thread;
+  };
 
-  bool post(Request request) noexcept;
-  void serve();
-  bool work_off();
+  bool post(const Request& request) noexcept;
+  template <class F>
+  void serve(Queue& queue, F work);
 
   base::Turn& turn_;
   std::function<void(const Request&)> work_;
-  std::array<Slot, kSlots> slots_;
-  std::atomic<std::uint32_t> posts_{0};
   std::atomic<bool> stopping_{false};
-  std::thread thread_;
+  Queue waiting_;   // for the turn
+  Queue standing_;  // of who has it
 };
 
 }  // namespace nuna::adsm

@@ -38,6 +38,9 @@ Index most_pieces() {
   return most;
 }
 
+// A buffer keeps these, however many others have: what one instruction touches is open at once.
+constexpr Index kFewPieces = 32;
+
 Index most_guessed(Index block_bytes) { return std::max<Index>(1, kMostPrefetchBytes / block_bytes); }
 
 // The kernel maps the pages around one that is read, up to 64 KiB, which costs a seventh of a fault for each; and pages of
@@ -196,7 +199,7 @@ void HostSide::finish(Index block, std::uint32_t access, bool fetched) noexcept 
 
 FaultServer::Verdict HostSide::serve(const Fault& fault) noexcept {
   InGate gate(gate_);
-  if (gate.refused()) return Verdict::again;
+  if (gate.refused() || stands_still_.load(std::memory_order_acquire)) return Verdict::again;
   const Index block = (fault.address - view_) / block_bytes_;
   if (views_.load(std::memory_order_relaxed) == 0) {
     tell(
@@ -243,11 +246,11 @@ FaultServer::Verdict HostSide::serve(const Fault& fault) noexcept {
           "as an argument. It points into ");
       return Verdict::refused;
     }
-    const bool ask = state == Sources::State::distant && (before & kAsked) == 0;
-    const Guess guess = ask ? (fault.write ? writes_ : reads_).at(block) : Guess{};
-    const bool asked =
-        ask && service_.ask(*this, block, guess.stride == 1 ? guess.count : 1, gate_.paused_here());
-    words_[block].store(before | (asked ? kAsked : 0), std::memory_order_release);
+    if (state == Sources::State::pending || (before & kAsked) != 0) {
+      words_[block].store(before, std::memory_order_release);
+    } else {
+      ask(block, before, fault.write);
+    }
     return Verdict::again;
   }
   // What the service brought was guessed when it was asked.
@@ -271,8 +274,9 @@ FaultServer::Verdict HostSide::serve(const Fault& fault) noexcept {
   }
   if (state == Sources::State::doubtful) service_.doubt(*this, block);
   gate.leave();
-  if (opened == 0 || pieces_.load(std::memory_order_relaxed) > most_pieces() / 2 ||
-      all_pieces.load(std::memory_order_relaxed) > most_pieces()) {
+  const Index pieces = pieces_.load(std::memory_order_relaxed);
+  if (opened == 0 || pieces > most_pieces() / 2 ||
+      (pieces > kFewPieces && all_pieces.load(std::memory_order_relaxed) > most_pieces())) {
     sweep();
   }
   return opened > 0 ? Verdict::served : Verdict::again;
@@ -313,8 +317,24 @@ bool HostSide::lacks_pages(Interval bytes) const noexcept {
   std::byte* const page = shadow_ + bytes.begin / kPageBytes * kPageBytes;
   if (mincore(page, kPageBytes, &present) != 0 || (present & 1) != 0) return false;
   rlimit limit{};  // past it the kernel would send a signal
-  return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-         static_cast<rlim_t>(offset_ + bytes.end) <= limit.rlim_cur;
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && static_cast<rlim_t>(offset_ + bytes.end) <= limit.rlim_cur;
+}
+
+// Asks the service for a block that is claimed, and gives the claim up. The service begins when this thread has left the gate;
+// or at once if this thread has paused it: then all is done before, and nobody else is at the block.
+void HostSide::ask(Index block, std::uint32_t before, bool write) noexcept {
+  const Guess guess = (write ? writes_ : reads_).at(block);
+  const Index count = guess.stride == 1 ? guess.count : 1;
+  if (!gate_.paused_here()) {
+    const bool asked = service_.ask(*this, block, count, false);
+    words_[block].store(before | (asked ? kAsked : 0), std::memory_order_release);
+    return;
+  }
+  words_[block].store(before | kAsked, std::memory_order_release);
+  stands_still_.store(true, std::memory_order_release);
+  if (service_.ask(*this, block, count, true)) return;
+  stands_still_.store(false, std::memory_order_release);
+  words_[block].store(before, std::memory_order_release);
 }
 
 // Opens `first`, which is claimed and ready, and up to `count` - 1 blocks behind it that are so, too. Returns how many; none
@@ -389,10 +409,19 @@ void HostSide::shut_blocks(Interval blocks) {
     const std::uint32_t now = w.load(std::memory_order_relaxed);
     w.store(now & ~kAccess, std::memory_order_relaxed);
   });
-  protect(blocks, kClosed);
+  narrow(blocks, kClosed);
 }
 
 void HostSide::shut(Interval bytes) { shut_blocks(blocks_of(bytes)); }
+
+// Allows less than before: if the kernel has no mapping pieces left for that, then nothing at all, which takes one.
+void HostSide::narrow(Interval blocks, std::uint32_t access) {
+  if (protect(blocks, access)) return;
+  words_.for_each({0, words_.blocks()},
+                  [&](Index block) { words_[block].fetch_and(~kAccess, std::memory_order_relaxed); });
+  base::check(protect({0, words_.blocks()}, kClosed),
+              "closing all of a buffer's view takes no new mapping piece");
+}
 
 void HostSide::close_all() {
   shut_blocks({0, words_.blocks()});
@@ -400,6 +429,11 @@ void HostSide::close_all() {
 }
 
 void HostSide::renew() { sources_ = std::make_unique<const Sources>(sources_of(buffer_, places_)); }
+
+void HostSide::go_on() {
+  renew();
+  stands_still_.store(false, std::memory_order_release);
+}
 
 void HostSide::resume() {
   renew();
@@ -482,13 +516,13 @@ void HostSide::close_blocks(Interval blocks) {
     }
     words_.clear(block);
   });
-  if (open.begin < blocks.end) protect(open, kClosed);
+  if (open.begin < blocks.end) narrow(open, kClosed);
 }
 
 void HostSide::open_for_reading_only(Interval blocks) {
   Interval run{0, 0};
   const auto flush = [&] {
-    if (!run.empty()) protect(run, kRead);
+    if (!run.empty()) narrow(run, kRead);
   };
   words_.for_each(blocks, [&](Index block) {
     Word& w = words_[block];

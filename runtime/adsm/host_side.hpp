@@ -84,11 +84,15 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   /// paused, after renew().
   bool ready(Interval bytes, bool write) const;
   /// What the table says of a byte's block. A guess while other threads are at it.
-  std::uint32_t word_of(Index byte) const { return words_[byte / block_bytes_].load(std::memory_order_relaxed); }
+  std::uint32_t word_of(Index byte) const {
+    return words_[byte / block_bytes_].load(std::memory_order_relaxed);
+  }
   /// The failure of what should have made some of them, or null.
   std::exception_ptr failure(Interval bytes) const { return sources_->failure(bytes); }
   /// What resume() does: the buffer's residency and users are as they are now. While paused.
   void renew();
+  /// The same at the end of a request of the thread that has paused, which touches nothing meanwhile.
+  void go_on();
   /// Opens dense bytes, all of which the host place holds and nothing uses any more, without a fault. While paused. Blocks that
   /// they fill in part are opened only if `parts_too`.
   void open(Interval bytes, bool write, bool parts_too);
@@ -116,6 +120,8 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   void open_for_reading_only(Interval blocks);
   void close_blocks(Interval blocks);
   void shut_blocks(Interval blocks);
+  void narrow(Interval blocks, std::uint32_t access);
+  void ask(Index block, std::uint32_t before, bool write) noexcept;
   void tell(const char* what) const noexcept;
 
   execute::Buffer& buffer_;
@@ -135,6 +141,7 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   Streams writes_;
   std::atomic<bool> news_{false};
   std::atomic<bool> given_up_{false};
+  std::atomic<bool> stands_still_{false};  // who has paused, until the service has done what it asked for
   std::atomic<int> views_{0};
   std::atomic<int> writers_{0};
   std::atomic<Index> pieces_{0};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "adsm/merge.hpp"
 #include "base/failure.hpp"
@@ -66,7 +67,10 @@ HostViews::HostViews(execute::Program& program, base::Turn& turn, Config config)
     : program_(program), turn_(turn), config_(std::move(config)) {}
 
 HostViews::~HostViews() {
+  const std::scoped_lock lock(turn_);
   for (const auto& [side, buffer] : sides_) buffer->host.reset();
+  sides_.clear();  // what the service was asked for before is nobody's
+  turn_.outside([this] { service_.reset(); });
 }
 
 base::BoxList HostViews::boxes(const HostView& view) const {
@@ -554,7 +558,7 @@ void HostViews::serve(const FaultService::Request& request) {
     }
   }
   if (request.paused) {
-    side.renew();
+    side.go_on();
   } else {
     side.resume();
   }

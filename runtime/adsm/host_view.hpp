@@ -55,12 +55,13 @@ struct HostView {
 
 /// What the host does with one byte of a buffer. For people.
 struct ByteState {
-  const std::byte* view = nullptr;  ///< its address for the program; null: never opened lazily, and what follows says nothing
+  const std::byte* view =
+      nullptr;  ///< its address for the program; null: never opened lazily, and what follows says nothing
   Index block = 0;
   Index block_bytes = 0;
   const char* access = "";
-  bool current = false;  ///< the host place has the newest version
-  bool dirty = false;    ///< and alone: written since the last call
+  bool current = false;            ///< the host place has the newest version
+  bool dirty = false;              ///< and alone: written since the last call
   std::vector<std::string> views;  ///< open ones of the buffer
 };
 

@@ -27,7 +27,8 @@ Sources::Sources(const base::Shape& shape, std::vector<Source> sources, std::vec
 
 template <class S>
 void Sources::sort(std::vector<S>& spanned) {
-  std::sort(spanned.begin(), spanned.end(), [](const S& a, const S& b) { return a.hull.begin < b.hull.begin; });
+  std::sort(spanned.begin(), spanned.end(),
+            [](const S& a, const S& b) { return a.hull.begin < b.hull.begin; });
   Index reach = 0;
   for (S& s : spanned) s.reach = reach = std::max(reach, s.hull.end);
 }

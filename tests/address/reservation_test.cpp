@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -49,6 +50,21 @@ TEST(Reservation, SlotsStayOutOfCoreDumpsAndChildren) {
     EXPECT_THAT(flags, ::testing::HasSubstr(" dd "));
     EXPECT_THAT(flags, ::testing::HasSubstr(" dc "));
   }
+}
+
+TEST(Reservation, AMappingMayBeClosedUntilItsPagesAreOpened) {
+  const auto reservation = Reservation::anywhere(4 * kMiB);
+  const auto file = memory_file(kMiB);
+  ASSERT_TRUE(reservation && file);
+  ASSERT_TRUE(reservation->map_shared(0, kMiB, *file));
+  ASSERT_TRUE(reservation->map_closed(2 * kMiB, kMiB, *file));
+  const std::string flags = kernel_flags(reservation->begin() + 2 * kMiB);
+  EXPECT_THAT(flags, ::testing::Not(::testing::HasSubstr(" rd ")));
+  EXPECT_THAT(flags, ::testing::HasSubstr(" dd "));
+  EXPECT_THAT(flags, ::testing::HasSubstr(" dc "));
+  reservation->begin()[4097] = std::byte{6};
+  ASSERT_EQ(mprotect(reservation->begin() + 2 * kMiB + 4096, 4096, PROT_READ), 0);
+  EXPECT_EQ(reservation->begin()[2 * kMiB + 4097], std::byte{6});
 }
 
 TEST(Reservation, TwoMappingsOfOneFileShowTheSameBytes) {

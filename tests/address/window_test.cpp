@@ -117,6 +117,73 @@ TEST_P(EitherMode, TheHostSlotIsAFileThatOthersCanMap) {
   munmap(second, 4096);
 }
 
+/// Whether a system call may read the byte: closed memory is refused, not a fault.
+bool is_readable(const void* address) {
+  int ends[2];
+  if (pipe(ends) != 0) return false;
+  const bool readable = write(ends[1], address, 1) == 1;
+  close(ends[0]);
+  close(ends[1]);
+  return readable;
+}
+
+TEST_P(EitherMode, TheViewShowsTheHostSlotsBytesWhereItIsOpened) {
+  Window window(options());
+  Slots slots = window.acquire({.owner = this, .device_places = 1, .view = true});
+  std::byte* const view = slots.view();
+  ASSERT_NE(view, nullptr);
+  EXPECT_EQ(slots.view(), view) << "one for all who ask";
+  std::byte* const host = slots.base(base::kHostPlace);
+  EXPECT_EQ(number(view) % kColourPeriodBytes, number(host) % kColourPeriodBytes);
+  const Index last = slots.slot_bytes() - kPageBytes;
+  for (const Index offset : {Index{0}, 5 * kPageBytes, last}) {
+    host[offset + 7] = std::byte{7};
+    EXPECT_FALSE(is_readable(view + offset + 7)) << "closed at first";
+    ASSERT_EQ(mprotect(view + offset, kPageBytes, PROT_READ | PROT_WRITE), 0);
+    EXPECT_EQ(view[offset + 7], std::byte{7});
+    view[offset + 8] = std::byte{8};
+    EXPECT_EQ(host[offset + 8], std::byte{8});
+  }
+  EXPECT_FALSE(is_readable(view + kPageBytes)) << "the others stay so";
+  EXPECT_TRUE(is_readable(host + kPageBytes));
+}
+
+TEST_P(EitherMode, FindsTheViewsAddressesAsTheHostPlaces) {
+  Window window(options());
+  int first = 0;
+  int second = 0;
+  Slots a = window.acquire({.owner = &first, .device_places = 2});
+  Slots b = window.acquire({.owner = &second});
+  EXPECT_EQ(window.find(b.view() + 77), (Window::Found{&second, base::kHostPlace, 77}));
+  EXPECT_EQ(window.find(a.view()), (Window::Found{&first, base::kHostPlace, 0}));
+  EXPECT_EQ(window.find(a.view() + a.slot_bytes() - 1),
+            (Window::Found{&first, base::kHostPlace, a.slot_bytes() - 1}));
+  EXPECT_EQ(window.find(a.base(kDevice1) + 5), (Window::Found{&first, kDevice1, 5}))
+      << "places stay what they were";
+}
+
+TEST_P(EitherMode, TheViewGoesWithItsSlots) {
+  Window window(options());
+  std::byte* view = nullptr;
+  {
+    Slots slots = window.acquire({.owner = this});
+    view = slots.view();
+    ASSERT_EQ(mprotect(view, kPageBytes, PROT_READ | PROT_WRITE), 0);
+    view[1] = std::byte{1};
+    Slots moved = std::move(slots);
+    EXPECT_EQ(moved.view(), view);
+    EXPECT_EQ(view[1], std::byte{1});
+    Slots assigned = window.acquire({.owner = &window});
+    std::byte* const other = assigned.view();
+    assigned = std::move(moved);
+    EXPECT_EQ(assigned.view(), view);
+    EXPECT_EQ(window.find(view + 1), (Window::Found{this, base::kHostPlace, 1}));
+    EXPECT_FALSE(window.find(other).has_value()) << "what was there before is given back, its view too";
+  }
+  EXPECT_FALSE(window.find(view).has_value());
+  EXPECT_FALSE(is_readable(view));
+}
+
 TEST_P(EitherMode, ReturnsSlotsWithTheirOwner) {
   Window window(options());
   std::byte* base = nullptr;
@@ -241,6 +308,30 @@ TEST(Window, UsesAtMostHalfOfALimitedAddressSpace) {
   }));
 }
 
+TEST(Window, LeavesRoomForViewsInALimitedAddressSpace) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own mappings exceed any limit";
+  EXPECT_TRUE(in_child([] {
+    if (!limit_address_space(Index{4} << 30)) return false;
+    Window window;
+    Slots slots = window.acquire({.owner = &window, .device_places = 1, .view = true});
+    std::byte* const view = slots.view();
+    if (view == nullptr) return false;
+    const Index last = slots.slot_bytes() - kPageBytes;
+    slots.base(base::kHostPlace)[last] = std::byte{3};
+    return mprotect(view + last, kPageBytes, PROT_READ) == 0 && view[last] == std::byte{3};
+  }));
+}
+
+TEST(Window, HasNoViewWhereNoAddressesAreLeft) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own mappings exceed any limit";
+  EXPECT_TRUE(in_child([] {
+    Window window;
+    Slots slots = window.acquire({.owner = &window});
+    if (!limit_address_space(Index{1} << 30)) return false;
+    return slots.view() == nullptr && slots.view() == nullptr;
+  }));
+}
+
 TEST(Window, SaysWhatToDoWhenThereIsNoAddressSpaceAtAll) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own mappings exceed any limit";
   EXPECT_TRUE(in_child([] {
@@ -261,9 +352,9 @@ TEST(Window, DoesWithoutAFileWhereFilesMayNotBeLarge) {
     const rlimit limit{4096, 4096};
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
     Window window;
-    const Slots slots = window.acquire({.owner = &window});
+    Slots slots = window.acquire({.owner = &window});
     *slots.base(base::kHostPlace) = std::byte{1};
-    return slots.file(base::kHostPlace) == -1;
+    return slots.file(base::kHostPlace) == -1 && slots.view() == nullptr;
   }));
 }
 

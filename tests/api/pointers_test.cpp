@@ -2,10 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -287,6 +291,100 @@ TEST(PointersOfDevices, FarApartNeverExhaustTheKernelsMappings) {
     ASSERT_EQ(p[(i * 7919 % kTouches) * 2 * kPage], 2 + static_cast<int>(i % 100)) << i;
     ASSERT_EQ(p[(i * 2 + 1) * kPage], 2) << i;
   }
+}
+
+TEST(PointersOfDevices, StayInsideTheBufferWhateverIsGuessed) {
+  Context context = Context::self(with_devices(2));
+  for (const Index blocks : {1, 2, 5, 63}) {
+    for (const Index step : {-1, 1, -3, 3}) {
+      Buffer<int, 1> before(context, {kPage});
+      Buffer<int, 1> x(context, {blocks * kPage - 5});
+      Buffer<int, 1> after(context, {kPage});
+      context.fill(x, 1);
+      x.set_block(4096);
+      int* const p = x.data();
+      for (Index b = step < 0 ? blocks - 1 : 0; 0 <= b && b < blocks; b += step) p[b * kPage] += 1;
+      const int touched = static_cast<int>((blocks + std::abs(step) - 1) / std::abs(step));
+      EXPECT_EQ(std::accumulate(p, p + x.size(), 0), x.size() + touched) << blocks << " by " << step;
+    }
+  }
+}
+
+// How many pieces of mapping the kernel allows this process.
+Index most_mappings() {
+  Index most = 65'530;
+  std::ifstream("/proc/sys/vm/max_map_count") >> most;
+  return most;
+}
+
+TEST(PointersOfDevices, IntoOneBufferAreServedHoweverManyBlocksOfOthersAreOpen) {
+  Context context = Context::self(with_devices(2));
+  const Index many =
+      most_mappings() / 16 - 50;  // scattered blocks, two pieces each; a quarter of all pieces may be used
+  if (many > 20'000) GTEST_SKIP() << "this kernel allows too many mappings for a quick test";
+  std::vector<std::unique_ptr<Buffer<int, 1>>> buffers;
+  for (const Index touches : {many, many, Index{99}, Index{100}, Index{100}}) {
+    auto x = std::make_unique<Buffer<int, 1>>(context, Extents{2 * many * kPage});
+    x->set_block(4096);
+    int* const p = x->data();
+    for (Index i = 0; i < touches; ++i) p[i * 7919 % many * 2 * kPage] = static_cast<int>(i);
+    for (Index i = 0; i < touches; ++i) ASSERT_EQ(p[i * 7919 % many * 2 * kPage], static_cast<int>(i));
+    buffers.push_back(std::move(x));
+  }
+}
+
+// Takes all pieces of mapping that the kernel allows.
+class NoMappingsLeft {
+ public:
+  NoMappingsLeft() : bytes_(static_cast<std::size_t>(2 * most_mappings()) * 4096) {
+    void* const got = mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    memory_ = got != MAP_FAILED ? static_cast<char*>(got) : nullptr;
+    for (std::size_t at = 0; memory_ != nullptr && at < bytes_ && !exhausted_; at += 8192) {
+      exhausted_ = mprotect(memory_ + at, 4096, PROT_READ) != 0;
+    }
+  }
+  ~NoMappingsLeft() {
+    if (memory_ != nullptr) munmap(memory_, bytes_);
+  }
+  NoMappingsLeft(const NoMappingsLeft&) = delete;
+  NoMappingsLeft& operator=(const NoMappingsLeft&) = delete;
+  bool exhausted() const { return exhausted_; }
+
+ private:
+  std::size_t bytes_;
+  char* memory_ = nullptr;
+  bool exhausted_ = false;
+};
+
+TEST(PointersOfDevices, IntoWhatALaunchWritesAreClosedEvenWithoutMappingsLeft) {
+  std::atomic<bool> go{true};
+  std::atomic<bool> launched{false};
+  std::atomic<bool> over{false};
+  bool exhausted = false;
+  Context context = Context::self(with_devices(1));
+  Buffer<int, 1> x(context, {kMany});
+  const Box middle{{kMany / 4, kMany / 2}};
+  context.launch("held", Domain(middle), block(64), Held{&go},
+                 read_write(x));  // whatever is made at the first launch
+  int* const p = x.data();
+  std::fill(p, p + kMany, 1);
+  std::thread opens([&] {
+    while (!launched.load()) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    go.store(true);
+    while (!over.load()) std::this_thread::yield();
+  });
+  go.store(false);
+  {
+    const NoMappingsLeft none;
+    if (none.exhausted()) context.launch("held", Domain(middle), block(64), Held{&go}, read_write(x));
+    launched.store(true);
+    exhausted = none.exhausted();
+  }
+  EXPECT_EQ(p[kMany / 3], exhausted ? 7 : 1);  // which waits for the launch
+  over.store(true);
+  opens.join();
+  EXPECT_EQ(p[0], 1);
 }
 
 TEST(PointersOfDevices, IntoWhatAFailedLaunchShouldHaveWrittenAreToldOf) {

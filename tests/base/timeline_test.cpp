@@ -165,6 +165,22 @@ TEST(Timeline, AFailureStaysWithItsOperation) {
   }
 }
 
+TEST(Timeline, KnowsWithoutALookWhetherAnyOperationFailed) {
+  Doorbell bell;
+  Timeline line(bell);
+  line.complete(1);
+  EXPECT_FALSE(line.any_failed());
+  std::thread lane([&] {
+    line.fail(2, std::make_exception_ptr(std::runtime_error("no luck")));
+    line.complete(2);
+  });
+  line.wait(2);
+  EXPECT_TRUE(line.any_failed()) << "who sees the end sees the failure";
+  lane.join();
+  line.complete(3);
+  EXPECT_TRUE(line.any_failed()) << "for good";
+}
+
 TEST(Timeline, WhatTheLaneWroteIsSeenByWhoWaits) {
   constexpr std::uint64_t kOperations = 5'000;
   Doorbell bell(1us);
