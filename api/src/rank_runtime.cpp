@@ -220,8 +220,9 @@ RankRuntime::RankRuntime(const RankConfig& config, std::unique_ptr<cluster::Comm
   program_ = std::make_unique<execute::Program>(program, places_, arena_, *communicator_, *executor_, stats_,
                                                 recorder_.get());
   views_ = std::make_unique<adsm::HostViews>(
-      *program_, turn_, adsm::HostViews::Config{lazy(), config_.block_bytes, [this] { return slots_.view(); },
-                                                   slots_.file(base::kHostPlace)});
+      *program_, turn_,
+      adsm::HostViews::Config{lazy(), config_.block_bytes, [this] { return slots_.view(); },
+                              slots_.file(base::kHostPlace)});
 }
 
 // Returns the smallest range of addresses that any place of any rank has.

@@ -11,7 +11,8 @@ namespace nuna::adsm {
 
 using base::ByteBox;
 
-Sources::Sources(const base::Shape& shape, std::vector<Source> sources, std::vector<Use> uses) : shape_(shape) {
+Sources::Sources(const base::Shape& shape, std::vector<Source> sources, std::vector<Use> uses)
+    : shape_(shape) {
   for (Source& s : sources) {
     const auto over = [](const base::Ticket& t) { return t.done() && !t.failure(); };
     s.written_by.erase(std::remove_if(s.written_by.begin(), s.written_by.end(), over), s.written_by.end());
@@ -26,7 +27,8 @@ Sources::Sources(const base::Shape& shape, std::vector<Source> sources, std::vec
 
 template <class S>
 void Sources::sort(std::vector<S>& spanned) {
-  std::sort(spanned.begin(), spanned.end(), [](const S& a, const S& b) { return a.hull.begin < b.hull.begin; });
+  std::sort(spanned.begin(), spanned.end(),
+            [](const S& a, const S& b) { return a.hull.begin < b.hull.begin; });
   Index reach = 0;
   for (S& s : spanned) s.reach = reach = std::max(reach, s.hull.end);
 }

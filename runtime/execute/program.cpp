@@ -53,10 +53,12 @@ class Program::Pausing {
  public:
   Pausing(Program& program, absl::Span<Buffer* const> buffers) : program_(program) {
     const auto used = [](const Buffer* b) { return b->host != nullptr; };
-    if (std::any_of(buffers.begin(), buffers.end(), used)) [[unlikely]] pause(buffers);
+    if (std::any_of(buffers.begin(), buffers.end(), used)) [[unlikely]]
+      pause(buffers);
   }
   ~Pausing() {
-    if (!paused_.empty()) [[unlikely]] resume();
+    if (!paused_.empty()) [[unlikely]]
+      resume();
   }
   Pausing(const Pausing&) = delete;
   Pausing& operator=(const Pausing&) = delete;
@@ -65,7 +67,8 @@ class Program::Pausing {
   bool settled_more() { return !paused_.empty() && settle(); }
   /// Before the instructions of a plan start.
   void close(const plan::RankPlan& plan, const Arguments& arguments) {
-    if (!paused_.empty()) [[unlikely]] close_touched(plan, arguments);
+    if (!paused_.empty()) [[unlikely]]
+      close_touched(plan, arguments);
   }
 
  private:

@@ -155,11 +155,13 @@ class Bare {
     if (self.copies_) {
       const Index half = first / (kBytes / 2);
       const auto* const from =
-          reinterpret_cast<const std::byte*>(self.from_[static_cast<std::size_t>(half)]) - half * (kBytes / 2);
+          reinterpret_cast<const std::byte*>(self.from_[static_cast<std::size_t>(half)]) -
+          half * (kBytes / 2);
       std::memcpy(self.shadow_ + first, from + first, static_cast<std::size_t>(kBlock));
     }
     const bool write = (static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 2) != 0;
-    if (mprotect(self.view_ + first, static_cast<std::size_t>(kBlock), write ? PROT_READ | PROT_WRITE : PROT_READ) != 0) {
+    if (mprotect(self.view_ + first, static_cast<std::size_t>(kBlock),
+                 write ? PROT_READ | PROT_WRITE : PROT_READ) != 0) {
       std::abort();
     }
   }
@@ -241,8 +243,9 @@ void scattered_touches(const Report& report, Ours& ours, Bare& bare) {
   const std::vector<Index> few(all.begin(), all.begin() + kFew);
   for (const bool writes : {false, true}) {
     report.row(
-        {std::string("64 KiB blocks of 1 GiB at random, ") + (writes ? "written" : "read") + " / bare fault, copy", "us",
-         Better::less, 1 / 1.3},
+        {std::string("64 KiB blocks of 1 GiB at random, ") + (writes ? "written" : "read") +
+             " / bare fault, copy",
+         "us", Better::less, 1 / 1.3},
         [&] {
           ours.launch();
           std::byte* const bytes = ours.data();
@@ -262,8 +265,8 @@ void scattered_touches(const Report& report, Ours& ours, Bare& bare) {
   keep(sum_of(view.data()));
   for (const bool writes : {false, true}) {
     report.row(
-        {std::string("one fault, bytes are there, ") + (writes ? "write" : "read") + " / bare fault", "us", Better::less,
-         1 / 1.3},
+        {std::string("one fault, bytes are there, ") + (writes ? "write" : "read") + " / bare fault", "us",
+         Better::less, 1 / 1.3},
         [&] {
           ours.buffer().host(nuna::Access::read_write).release();
           auto* const bytes = reinterpret_cast<std::byte*>(view.data());
@@ -284,8 +287,8 @@ void closings(const Report& report, Ours& ours, Bare& bare) {
       for (Index i = 0; i < kBytes; i += kPage) touch(bytes[i], writes);
     };
     report.row(
-        {std::string("launch that closes 1 GiB open to ") + (writes ? "write" : "read") + " / one mprotect", "ms",
-         Better::less, 1 / 1.5},
+        {std::string("launch that closes 1 GiB open to ") + (writes ? "write" : "read") + " / one mprotect",
+         "ms", Better::less, 1 / 1.5},
         [&] {
           use(ours.data());
           return 1e3 * ours.launch();
