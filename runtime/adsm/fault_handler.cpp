@@ -51,8 +51,8 @@ struct Process {
   base::Mutex mutex;  // of who installs
   std::atomic<bool> installed{false};
   pid_t pid = 0;
-  std::atomic<bool>* here =
-      nullptr;  // in a page that a child of a fork finds empty; null where the kernel has none such
+  // In a page that a child of a fork finds empty; null where the kernel has none such.
+  std::atomic<bool>* here = nullptr;
 };
 
 // Never destroyed: a fault may come at any time.
