@@ -42,6 +42,8 @@ std::string described(std::string_view verb, std::string_view name, std::string_
   return text + " at " + std::string(site);
 }
 
+constexpr int kMostRounds = 4;  // of planning, while access functions write
+
 // The name for messages: what Nuna does for a view has none.
 std::string_view told(const Call& call) { return call.is_launch() ? call.name : std::string_view(); }
 
@@ -72,13 +74,16 @@ class Program::Pausing {
   }
 
  private:
-  [[gnu::noinline]] void pause(absl::Span<Buffer* const> buffers) {
+  [[gnu::noinline]] void pause(absl::Span<Buffer* const> buffers) try {
     for (Buffer* b : buffers) {
       if (b->host == nullptr) continue;
       b->host->pause();
       paused_.push_back(b);
       program_.settle(*b);
     }
+  } catch (...) {
+    resume();
+    throw;
   }
   [[gnu::noinline]] void resume() {
     for (Buffer* b : paused_) b->host->resume();
@@ -297,7 +302,13 @@ Completion Program::perform(const Arguments& arguments, Call& call, std::string_
   Pausing pausing(*this, arguments.buffers);
   const plan::Planned* plan_found = nullptr;
   const residency::Lowered* lowered_found = nullptr;
+  int rounds = 0;
   do {
+    if (++rounds > kMostRounds) {
+      throw Error(ErrorCode::invalid_argument,
+                  described(verb, told(call), site) +
+                      ": an access function writes to a buffer of the launch whenever it is asked: let it only read");
+    }
     plan_found = &plan(arguments, call, verb, site);
     lowered_found = &lower(arguments, call, *plan_found);
   } while (pausing.settled_more());
