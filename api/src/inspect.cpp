@@ -53,7 +53,8 @@ std::vector<Memory> holders_here(RankRuntime& runtime, const execute::Buffer& bu
 std::string element_text(const base::Shape& shape, const base::ByteBox& byte) {
   std::string text = "element (" + std::to_string(byte[0].begin);
   for (int a = 1; a < shape.extents.dims; ++a) text += ", " + std::to_string(byte[a].begin);
-  return text + "), byte " + std::to_string(byte[base::kByteAxis].begin) + " of " + std::to_string(shape.element_bytes);
+  return text + "), byte " + std::to_string(byte[base::kByteAxis].begin) + " of " +
+         std::to_string(shape.element_bytes);
 }
 
 // What of Nuna's the pointer goes through.
@@ -61,11 +62,14 @@ std::string way_text(RankRuntime& runtime, const void* pointer, const adsm::Byte
   if (host.view != nullptr && host.view == pointer) return "a pointer of data() and host views";
   const auto found = address::Window::of_process().find(pointer);
   if (!found) return "in memory that the program gave (adopt)";
-  if (found->place != base::kHostPlace) return "in the memory of " + to_string(memory_of(runtime, found->place));
-  return host.view == nullptr ? "in the host's memory" : "in the host's memory, as Nuna uses it (views have other addresses)";
+  if (found->place != base::kHostPlace)
+    return "in the memory of " + to_string(memory_of(runtime, found->place));
+  return host.view == nullptr ? "in the host's memory"
+                              : "in the host's memory, as Nuna uses it (views have other addresses)";
 }
 
-void add_flights(RankRuntime& runtime, const execute::Buffer& buffer, const base::ByteBox& byte, std::string& text) {
+void add_flights(RankRuntime& runtime, const execute::Buffer& buffer, const base::ByteBox& byte,
+                 std::string& text) {
   std::string flights;
   for (int p = 0; p < runtime.places().count(); ++p) {
     int reads = 0;
@@ -74,16 +78,16 @@ void add_flights(RankRuntime& runtime, const execute::Buffer& buffer, const base
       if (!ticket.done() && box.overlaps(byte)) ++(write ? writes : reads);
     });
     if (reads + writes == 0) continue;
-    flights += (flights.empty() ? "" : "; ") + to_string(memory_of(runtime, {p})) + ": " + std::to_string(writes) +
-               " that write, " + std::to_string(reads) + " that read";
+    flights += (flights.empty() ? "" : "; ") + to_string(memory_of(runtime, {p})) + ": " +
+               std::to_string(writes) + " that write, " + std::to_string(reads) + " that read";
   }
   text += "\n  operations in flight: " + (flights.empty() ? "none" : flights);
 }
 
 void add_host(const adsm::ByteState& host, std::string& text) {
   if (host.view != nullptr) {
-    text += "\n  host block " + std::to_string(host.block) + " of " + base::rounded_bytes(host.block_bytes) + ": " +
-            host.access + (host.dirty ? ", written since the last call" : "") +
+    text += "\n  host block " + std::to_string(host.block) + " of " + base::rounded_bytes(host.block_bytes) +
+            ": " + host.access + (host.dirty ? ", written since the last call" : "") +
             (host.current ? ", its bytes are the newest" : "");
   }
   text += "\n  host views: ";
@@ -92,8 +96,8 @@ void add_host(const adsm::ByteState& host, std::string& text) {
 }
 
 std::string buffer_text(const Extents& extents, Index element_bytes, const std::string& site) {
-  return "buffer created at " + (site.empty() ? "an unknown place" : site) + ": " + to_string(extents) + " elements of " +
-         std::to_string(element_bytes) + " bytes";
+  return "buffer created at " + (site.empty() ? "an unknown place" : site) + ": " + to_string(extents) +
+         " elements of " + std::to_string(element_bytes) + " bytes";
 }
 
 }  // namespace
@@ -115,7 +119,8 @@ std::vector<Memory> holders_of(RankRuntime& runtime, const execute::Buffer& buff
     if (!writer && contains(buffer.directory->produced_by({r}), box)) writer = r;
   }
   if (writer && contains(buffer.directory->produced_by({here}), box)) writer = here;
-  std::stable_partition(holders.begin(), holders.end(), [&](Memory m) { return writer && m.rank == *writer; });
+  std::stable_partition(holders.begin(), holders.end(),
+                        [&](Memory m) { return writer && m.rank == *writer; });
   return holders;
 }
 
@@ -124,8 +129,8 @@ std::string text_of(RankRuntime& runtime, const execute::Buffer& buffer, Index b
   const base::ByteBox box = box_of(buffer, byte);
   const adsm::ByteState host = runtime.views().look_at(buffer, byte);
   std::string text = buffer_text(shape.extents, shape.element_bytes, buffer.site);
-  text += "\n  " + element_text(shape, box) + "; byte " + std::to_string(byte) + " of " + std::to_string(shape.bytes()) +
-          "; " + way_text(runtime, pointer, host);
+  text += "\n  " + element_text(shape, box) + "; byte " + std::to_string(byte) + " of " +
+          std::to_string(shape.bytes()) + "; " + way_text(runtime, pointer, host);
   text += "\n  newest bytes: ";
   const std::vector<Memory> holders = holders_of(runtime, buffer, byte);
   if (holders.empty()) text += "nobody has written them";
@@ -141,7 +146,8 @@ Resolved spot_of(ContextState& context, const void* pointer, const Inside& insid
   const std::string what = inside.where() + ": the pointer";
   const Resolved spot = resolve(context, pointer, 1, what);
   if (spot.buffer == nullptr) {
-    throw Error(ErrorCode::not_nuna_pointer, what + " is none of Nuna's: give one of a buffer (data, address, a host view)");
+    throw Error(ErrorCode::not_nuna_pointer,
+                what + " is none of Nuna's: give one of a buffer (data, address, a host view)");
   }
   return spot;
 }
@@ -196,7 +202,8 @@ std::string text_of_buffer(const void* buffer) {
   const auto& handle = *static_cast<const BufferHandle*>(buffer);
   if (handle.has_state()) {
     const BufferState& state = *handle.state();
-    return buffer_text(state.extents, state.element_bytes, state.site) + (state.released() ? ", released" : "");
+    return buffer_text(state.extents, state.element_bytes, state.site) +
+           (state.released() ? ", released" : "");
   }
   return "a buffer that was moved from";
 }
@@ -217,8 +224,9 @@ Memory Context::owner(const void* pointer, const char* file, int line) const {
   const detail::Resolved spot = detail::spot_of(state(), pointer, inside);
   const auto holders = detail::holders_of(state().runtime(), *spot.buffer, spot.offset);
   if (holders.empty()) {
-    throw Error(ErrorCode::never_written, inside.where() + ": nobody has written these bytes of the buffer created at " +
-                                              spot.buffer->site);
+    throw Error(
+        ErrorCode::never_written,
+        inside.where() + ": nobody has written these bytes of the buffer created at " + spot.buffer->site);
   }
   return holders.front();
 }

@@ -352,7 +352,8 @@ TEST_F(CitizenProcessDeathTest, ChildrenThatExecuteAnotherProgramAreItsOwn) {
     };
     for (int round = 0; round < 5; ++round) {
       demand(exited(in_child([&] { shell("exit 3"); }), 3), "fork and exec");
-      demand(killed_by_segv(in_child([&] { shell("kill -SEGV $$"); })), "the signal is the default one's after exec");
+      demand(killed_by_segv(in_child([&] { shell("kill -SEGV $$"); })),
+             "the signal is the default one's after exec");
       demand(exited(in_child([&] { shell("grep -q nuna-host /proc/self/maps && exit 1; exit 4"); }), 4),
              "and nothing is left of the mappings");
       demand(exited(std::system("exit 5"), 5), "system");  // NOLINT(cert-env33-c)
@@ -473,7 +474,8 @@ TEST_F(CitizenProcessDeathTest, ThreadsWithTheSmallestStacksTouchPointers) {
   const auto small = [] {
     hurry();
     Used used;
-    const auto least = std::max<std::size_t>(16 << 10, static_cast<std::size_t>(sysconf(_SC_THREAD_STACK_MIN)));
+    const auto least =
+        std::max<std::size_t>(16 << 10, static_cast<std::size_t>(sysconf(_SC_THREAD_STACK_MIN)));
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     demand(pthread_attr_setstacksize(&attributes, least) == 0, "the smallest stack");
@@ -528,7 +530,7 @@ void tick(int) {
 class Timer {
  public:
   explicit Timer(void (*handler)(int)) {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = handler;
     action.sa_flags = SA_RESTART;
     sigaction(SIGALRM, &action, nullptr);
@@ -615,7 +617,7 @@ TEST(CitizenSignals, ASignalSentToAThreadIsHandledWhileItsFaultWaitsForALaunch) 
       x(t.global(0)) = 4;
     }
   };
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = [](int) {
     seen.store(from[kInts / 2]);  // a fault inside the handler that interrupts a fault
     go.store(true);
@@ -644,7 +646,8 @@ TEST(CitizenSettings, OfFaultsAndBlocksAreCheckedWhenAContextIsMade) {
     unsetenv(name);
   };
   for (const char* const value : {"sometimes", "-1", "2", "offf"}) refused("NUNA_FAULTS", value);
-  for (const char* const value : {"5000", "2K", "4M", "0", "-4096", "64 potatoes", "1e5", "99999999999999999999"}) {
+  for (const char* const value :
+       {"5000", "2K", "4M", "0", "-4096", "64 potatoes", "1e5", "99999999999999999999"}) {
     refused("NUNA_BLOCK", value);
   }
   for (const char* const value : {"4K", "4096", "64 KiB", "2M"}) {

@@ -60,14 +60,14 @@ void informed_that_stays(int, siginfo_t* info, void* context) {
 }
 
 struct sigaction action_of(void (*handler)(int), int flags = 0) {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = handler;
   action.sa_flags = flags;
   return action;
 }
 
 struct sigaction action_of(void (*handler)(int, siginfo_t*, void*), int flags = 0) {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = handler;
   action.sa_flags = flags | SA_SIGINFO;
   return action;
@@ -106,7 +106,8 @@ TEST_F(CitizenDeathTest, AHandlerGetsTheProgramsOwnFaultInEveryOrderOfInstallati
     for (const bool stack : {false, true}) {
       for (const int flags : {0, SA_ONSTACK, SA_NODEFER, SA_RESTART}) {
         SCOPED_TRACE(std::to_string(static_cast<int>(order)) + " " + std::to_string(flags));
-        EXPECT_EXIT(die_with(action_of(&plain, flags), order, stack), KilledBySignal(SIGSEGV), "the plain handler");
+        EXPECT_EXIT(die_with(action_of(&plain, flags), order, stack), KilledBySignal(SIGSEGV),
+                    "the plain handler");
         EXPECT_EXIT(die_with(action_of(&informed, flags), order, stack), KilledBySignal(SIGSEGV),
                     "the informed handler");
       }
@@ -143,8 +144,8 @@ TEST_F(CitizenDeathTest, WhoTakesTheSignalIsNamedAndPointersWorkAgain) {
   EXPECT_EXIT(taken(action_of(&plain, static_cast<int>(SA_RESETHAND))), ExitedWithCode(0), "was taken by");
 }
 
-struct sigaction first_before {};
-struct sigaction second_before {};
+struct sigaction first_before{};
+struct sigaction second_before{};
 int first_calls = 0;
 int second_calls = 0;
 
@@ -224,7 +225,8 @@ TEST_F(CitizenDeathTest, AHandlerMayJumpOutAgainAndAgain) {
     used.use();
     if (order != Order::before) install(action_of(&jumps, flags));
     if (order == Order::after_noticed) used.use();
-    for (const int depth : {0, 40, 3, 3, 80, 0}) {  // deeper ones are no faults inside the handler that was left
+    for (const int depth :
+         {0, 40, 3, 3, 80, 0}) {  // deeper ones are no faults inside the handler that was left
       demand(survives(depth), "the handler jumps");
       if (order != Order::after) used.use();
     }
@@ -233,7 +235,8 @@ TEST_F(CitizenDeathTest, AHandlerMayJumpOutAgainAndAgain) {
   };
   for (const Order order : {Order::before, Order::after, Order::after_noticed}) {
     for (const bool stack : {false, true}) {
-      for (const int flags : {0, SA_ONSTACK, SA_NODEFER}) EXPECT_EXIT(jumping(order, stack, flags), ExitedWithCode(0), "");
+      for (const int flags : {0, SA_ONSTACK, SA_NODEFER})
+        EXPECT_EXIT(jumping(order, stack, flags), ExitedWithCode(0), "");
     }
   }
 }

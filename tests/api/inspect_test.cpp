@@ -44,8 +44,7 @@ TEST_F(Inspect, OwnerAndHoldersFollowTheBytes) {
   p[1] = 2;
   EXPECT_THAT(context.holders(p), ElementsAre(kHost)) << "its block was written";
   EXPECT_EQ(context.owner(p), kHost);
-  context.launch("add one", {1024}, block(64),
-                 [](Thread, View<int, 2>) {}, read_write(x, rows()));
+  context.launch("add one", {1024}, block(64), [](Thread, View<int, 2>) {}, read_write(x, rows()));
   EXPECT_EQ(context.owner(p), (Memory{0, 0}));
   EXPECT_EQ(to_string(context.owner(p)), "device 0 of rank 0");
   EXPECT_EQ(to_string(kHost), "the host of rank 0");
@@ -54,8 +53,10 @@ TEST_F(Inspect, OwnerAndHoldersFollowTheBytes) {
 TEST_F(Inspect, EveryPointerOfABufferIsTaken) {
   context.fill(x, 1);
   const auto v = x.host(Box{{3, 5}, {0, 1024}}, Access::read);
-  EXPECT_THAT(context.describe(&v(4, 7)), AllOf(HasSubstr("element (4, 7), byte 0 of 4"), HasSubstr("pointer of data()")));
-  EXPECT_THAT(context.describe(reinterpret_cast<const char*>(&v(4, 7)) + 3), HasSubstr("element (4, 7), byte 3 of 4"));
+  EXPECT_THAT(context.describe(&v(4, 7)),
+              AllOf(HasSubstr("element (4, 7), byte 0 of 4"), HasSubstr("pointer of data()")));
+  EXPECT_THAT(context.describe(reinterpret_cast<const char*>(&v(4, 7)) + 3),
+              HasSubstr("element (4, 7), byte 3 of 4"));
   struct Addresses {
     NUNA_KERNEL void operator()(Thread t, View<const int, 2> from, View<const int*, 1> to) const {
       const Index row = t.global(0) * 512;
@@ -65,11 +66,14 @@ TEST_F(Inspect, EveryPointerOfABufferIsTaken) {
   Buffer<const int*, 1> addresses(context, {2});
   context.launch("addresses", {2}, block(1), Addresses{}, read(x, whole()), write(addresses));
   const auto a = addresses.host(Access::read);
-  EXPECT_THAT(context.describe(a(0)), AllOf(HasSubstr("element (0, 2)"), HasSubstr("in the memory of device 0 of rank 0")));
-  EXPECT_THAT(context.describe(a(1)), AllOf(HasSubstr("element (512, 2)"), HasSubstr("in the memory of device 1")));
+  EXPECT_THAT(context.describe(a(0)),
+              AllOf(HasSubstr("element (0, 2)"), HasSubstr("in the memory of device 0 of rank 0")));
+  EXPECT_THAT(context.describe(a(1)),
+              AllOf(HasSubstr("element (512, 2)"), HasSubstr("in the memory of device 1")));
   std::vector<int> own(100);
   const auto adopted = Buffer<int, 1>::adopt(context, own.data(), {100});
-  EXPECT_THAT(context.describe(&own[9]), AllOf(HasSubstr("element (9)"), HasSubstr("memory that the program gave")));
+  EXPECT_THAT(context.describe(&own[9]),
+              AllOf(HasSubstr("element (9)"), HasSubstr("memory that the program gave")));
 }
 
 TEST_F(Inspect, ADescriptionNamesBufferBlockViewsAndFlights) {
@@ -78,10 +82,12 @@ TEST_F(Inspect, ADescriptionNamesBufferBlockViewsAndFlights) {
   context.wait();
   int* const p = x.data();
   std::string text = context.describe(p + 5);
-  EXPECT_THAT(text, AllOf(HasSubstr("buffer created at inspect_test.cpp:"), HasSubstr("1024 x 1024 elements of 4 bytes"),
-                          HasSubstr("newest bytes: device 0 of rank 0\n"), HasSubstr("operations in flight: none"),
-                          HasSubstr("host block 0 of 64 KiB: closed (a touch faults)"),
-                          HasSubstr("host views: read_write of [0, 1024) x [0, 1024), opened at inspect_test.cpp:")));
+  EXPECT_THAT(
+      text,
+      AllOf(HasSubstr("buffer created at inspect_test.cpp:"), HasSubstr("1024 x 1024 elements of 4 bytes"),
+            HasSubstr("newest bytes: device 0 of rank 0\n"), HasSubstr("operations in flight: none"),
+            HasSubstr("host block 0 of 64 KiB: closed (a touch faults)"),
+            HasSubstr("host views: read_write of [0, 1024) x [0, 1024), opened at inspect_test.cpp:")));
   p[5] = 1;
   EXPECT_THAT(context.describe(p + 5), AllOf(HasSubstr(": open, written since the last call"),
                                              HasSubstr("newest bytes: the host of rank 0\n")));
@@ -96,7 +102,8 @@ TEST_F(Inspect, ADescriptionNamesBufferBlockViewsAndFlights) {
   };
   context.launch("held", {1024, 1024}, block(1, 256), Held{&go}, read_write(x));
   text = context.describe(p + 5);
-  EXPECT_THAT(text, AllOf(HasSubstr("operations in flight: "), HasSubstr("device 0 of rank 0: 1 that write")));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("operations in flight: "), HasSubstr("device 0 of rank 0: 1 that write")));
   EXPECT_EQ(nuna_describe(p + 5), text);
   go.store(true);
   context.wait();
@@ -112,7 +119,8 @@ TEST_F(Inspect, WhatIsNoneOfTheContextsIsRefused) {
     EXPECT_EQ(code_of([&] { call(&own); }), ErrorCode::not_nuna_pointer);
     EXPECT_EQ(code_of([&] { call(nullptr); }), ErrorCode::invalid_argument);
     EXPECT_EQ(code_of([&] { call(theirs.address()); }), ErrorCode::not_nuna_pointer);
-    EXPECT_EQ(code_of([&] { call(at(0, 0) + (Index{1} << 32)); }), ErrorCode::not_nuna_pointer) << "in no buffer";
+    EXPECT_EQ(code_of([&] { call(at(0, 0) + (Index{1} << 32)); }), ErrorCode::not_nuna_pointer)
+        << "in no buffer";
   }
   std::string text;
   EXPECT_EQ(code_of([&] { context.owner(&own); }, &text), ErrorCode::not_nuna_pointer);
@@ -126,7 +134,8 @@ TEST_F(Inspect, ADebuggerGetsATextForAnyPointer) {
   int own = 0;
   EXPECT_THAT(nuna_describe(&own), HasSubstr("no address of Nuna's"));
   EXPECT_THAT(nuna_describe(at(0, 0) + (Index{1} << 32)), HasSubstr("in no buffer"));
-  EXPECT_THAT(nuna_describe_buffer(&x), AllOf(HasSubstr("created at inspect_test.cpp:"), HasSubstr("1024 x 1024")));
+  EXPECT_THAT(nuna_describe_buffer(&x),
+              AllOf(HasSubstr("created at inspect_test.cpp:"), HasSubstr("1024 x 1024")));
   Buffer<int, 2> moved = std::move(x);
   EXPECT_THAT(nuna_describe_buffer(&x), HasSubstr("moved from"));
   moved.release();
@@ -140,8 +149,9 @@ TEST_F(Inspect, ADebuggerDoesNotWaitForAThreadThatIsInside) {
   std::atomic<bool> asked{false};
   const int* const p = at(1, 1);
   std::thread launches([&] {
-    context.launch("add one", {1024}, block(64), [](Thread, View<int, 2>) {},
-                   read_write(x, mapped([&](const Part& part, std::vector<Box>& elements) {
+    context.launch(
+        "add one", {1024}, block(64), [](Thread, View<int, 2>) {},
+        read_write(x, mapped([&](const Part& part, std::vector<Box>& elements) {
                      inside.store(true);
                      while (!asked.load()) std::this_thread::yield();
                      elements.push_back(Box{part.threads[0], {0, 1024}});

@@ -25,15 +25,16 @@ constexpr nuna::Index kColumns = 16384;  // 64 MiB
 // Where the debugger stops.
 [[gnu::noinline]] void stop_here() { asm volatile("" : : : "memory"); }
 
-[[gnu::noinline]] void show(nuna::Context& context, nuna::Buffer<int, 2>& x, const nuna::HostView<int, 2>& view,
-                           const int* element) {
+[[gnu::noinline]] void show(nuna::Context& context, nuna::Buffer<int, 2>& x,
+                            const nuna::HostView<int, 2>& view, const int* element) {
   const nuna::Box box{{1, 3}, {10, 20}};
   const nuna::Interval interval{5, 9};
   const nuna::Extents extents{4, 5};
   const nuna::View<int, 2> elements;
   stop_here();
   static_cast<void>(context), static_cast<void>(x), static_cast<void>(view), static_cast<void>(element);
-  static_cast<void>(box), static_cast<void>(interval), static_cast<void>(extents), static_cast<void>(elements);
+  static_cast<void>(box), static_cast<void>(interval), static_cast<void>(extents),
+      static_cast<void>(elements);
 }
 
 long long sum(const int* p) {

@@ -205,7 +205,8 @@ class NUNA_API Context {
                               int line = __builtin_LINE()) const;
   /// Some lines for people: buffer and element, who holds it, operations in flight, the state of the host's block, open
   /// views with their places in the source. The format may change. For debuggers: nuna_describe.
-  std::string describe(const void* pointer, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const;
+  std::string describe(const void* pointer, const char* file = __builtin_FILE(),
+                       int line = __builtin_LINE()) const;
 
   detail::ContextState& state() const;  ///< throws Error (invalid_argument) when the Context was moved from
   const std::shared_ptr<detail::ContextState>& state_ref() const { return state_; }

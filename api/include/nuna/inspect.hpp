@@ -10,7 +10,7 @@ inline namespace v0 {
 
 /// One memory of a Context.
 struct Memory {
-  static constexpr int kHost = -1;     ///< the rank's host memory (with one host device, that device's as well)
+  static constexpr int kHost = -1;  ///< the rank's host memory (with one host device, that device's as well)
   static constexpr int kUnknown = -2;  ///< some memory of another rank, which alone knows which
   int rank = 0;
   int device = kHost;  ///< of the rank, from 0; or one of the above
