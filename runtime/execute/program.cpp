@@ -55,23 +55,28 @@ class Program::Pausing {
     for (Buffer* b : buffers) {
       if (b->host == nullptr) continue;
       b->host->pause();
-      paused_.push_back(b);
+      paused_.push_back({b, nullptr});
       program_.settle(*b);
+      paused_.back().directory = b->directory;
     }
   }
   ~Pausing() {
-    for (Buffer* b : paused_) b->host->resume();
+    for (const Paused& p : paused_) p.buffer->host->resume();
   }
   Pausing(const Pausing&) = delete;
   Pausing& operator=(const Pausing&) = delete;
 
-  /// Whether the calling thread itself has written more since: a user's access function may.
+  /// Whether the calling thread itself has written more since: a user's access function may. What it has written is settled
+  /// already if a device brought it other bytes afterwards.
   bool settled_more() {
     bool more = false;
-    for (Buffer* b : paused_) {
-      if (!b->host->has_news()) continue;
-      program_.settle(*b);
-      more = true;
+    for (Paused& p : paused_) {
+      if (p.buffer->host->has_news()) {
+        program_.settle(*p.buffer);
+        more = true;
+      }
+      more = more || p.directory != p.buffer->directory;
+      p.directory = p.buffer->directory;
     }
     return more;
   }
@@ -86,8 +91,12 @@ class Program::Pausing {
   }
 
  private:
+  struct Paused {
+    Buffer* buffer;
+    coherence::DirectoryRef directory;  // that a plan is made for
+  };
   Program& program_;
-  absl::InlinedVector<Buffer*, 6> paused_;
+  absl::InlinedVector<Paused, 6> paused_;
 };
 
 Program::Program(const ProgramConfig& config, const Places& places, address::Arena& arena,
