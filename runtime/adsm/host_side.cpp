@@ -94,7 +94,7 @@ Sources sources_of(const execute::Buffer& buffer, const execute::Places& places)
   instances.for_each_user(base::kHostPlace, [&](const base::ByteBox& box, base::Ticket ticket, bool writes) {
     uses.push_back({box, ticket, writes});
   });
-  return {instances.shape(), std::move(sources), std::move(uses)};
+  return {instances.shape(), std::move(sources), uses};
 }
 
 class InGate {
