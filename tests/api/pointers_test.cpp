@@ -309,7 +309,7 @@ TEST(PointersOfDevices, IntoOneBufferAreServedHoweverManyBlocksOfOthersAreOpen) 
       most_mappings() / 16 - 50;  // scattered blocks, two pieces each; a quarter of all pieces may be used
   if (many > 20'000) GTEST_SKIP() << "this kernel allows too many mappings for a quick test";
   std::vector<std::unique_ptr<Buffer<int, 1>>> buffers;
-  for (const Index touches : {many, many, Index{99}, Index{100}, Index{100}}) {
+  for (const Index touches : {many, many, Index{99}, Index{1}, Index{1}, Index{1}, Index{1}, Index{1}}) {
     auto x = std::make_unique<Buffer<int, 1>>(context, Extents{2 * many * kPage});
     x->set_block(4096);
     int* const p = x->data();
