@@ -1,5 +1,6 @@
 #include "adsm/fault_service.hpp"
 
+#include <chrono>
 #include <mutex>
 #include <utility>
 

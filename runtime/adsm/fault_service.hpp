@@ -11,6 +11,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <thread>
@@ -46,7 +47,9 @@ class FaultService {
   void doubt(HostSide& side, Index block) noexcept { post({&side, block, 1, false, true}); }
 
  private:
-  enum State : std::uint32_t { kFree, kFilling, kPosted };
+  static constexpr std::uint32_t kFree = 0;
+  static constexpr std::uint32_t kFilling = 1;
+  static constexpr std::uint32_t kPosted = 2;
   struct Slot {
     std::atomic<std::uint32_t> state{kFree};
     Request request;

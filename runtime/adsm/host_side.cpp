@@ -107,7 +107,7 @@ Sources sources_of(const execute::Buffer& buffer, const execute::Places& places)
   instances.for_each_user(base::kHostPlace, [&](const base::ByteBox& box, base::Ticket ticket, bool writes) {
     uses.push_back({box, ticket, writes});
   });
-  return {instances.shape(), std::move(sources), std::move(uses)};
+  return {instances.shape(), std::move(sources), uses};
 }
 
 class InGate {
@@ -198,6 +198,12 @@ void HostSide::finish(Index block, std::uint32_t access, bool fetched) noexcept 
 }
 
 FaultServer::Verdict HostSide::serve(const Fault& fault) noexcept {
+  if (base::on_worker_thread()) {  // who has paused the gate may wait for the kernel
+    tell(
+        "a kernel touched a pointer of a host view: give the buffer to the launch as an argument. It points "
+        "into ");
+    return Verdict::refused;
+  }
   InGate gate(gate_);
   if (gate.refused() || stands_still_.load(std::memory_order_acquire)) return Verdict::again;
   const Index block = (fault.address - view_) / block_bytes_;
@@ -238,14 +244,6 @@ FaultServer::Verdict HostSide::serve(const Fault& fault) noexcept {
     state = Sources::State::pending;
   }
   if (state == Sources::State::pending || state == Sources::State::distant) {
-    if (base::on_worker_thread()) {
-      words_[block].store(before, std::memory_order_release);
-      tell(
-          "a kernel used a pointer of a host view whose bytes it would have to wait for: give the buffer to "
-          "the launch "
-          "as an argument. It points into ");
-      return Verdict::refused;
-    }
     if (state == Sources::State::pending || (before & kAsked) != 0) {
       words_[block].store(before, std::memory_order_release);
     } else {

@@ -18,11 +18,11 @@
 //
 // Threads: serve() from any, in signal handlers; all else by the thread that is inside the Program.
 
-#include <sys/types.h>
-
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "adsm/block_table.hpp"
 #include "adsm/fault_handler.hpp"
@@ -61,7 +61,6 @@ class HostSide final : public execute::HostAccess, public FaultServer {
 
   std::byte* view() const { return view_; }
   Index block_bytes() const { return block_bytes_; }
-  execute::Buffer& buffer() const { return buffer_; }
 
   Verdict serve(const Fault& fault) noexcept override;
 

@@ -11,15 +11,15 @@ namespace nuna::adsm {
 
 using base::ByteBox;
 
-Sources::Sources(const base::Shape& shape, std::vector<Source> sources, std::vector<Use> uses)
+Sources::Sources(const base::Shape& shape, std::vector<Source> sources, const std::vector<Use>& uses)
     : shape_(shape) {
   for (Source& s : sources) {
     const auto over = [](const base::Ticket& t) { return t.done() && !t.failure(); };
     s.written_by.erase(std::remove_if(s.written_by.begin(), s.written_by.end(), over), s.written_by.end());
     sources_.push_back({base::hull_range(shape, s.box), std::move(s)});
   }
-  for (Use& u : uses) {
-    if (!u.ticket.done()) uses_.push_back({base::hull_range(shape, u.box), std::move(u)});
+  for (const Use& u : uses) {
+    if (!u.ticket.done()) uses_.push_back({base::hull_range(shape, u.box), u});
   }
   sort(sources_);
   sort(uses_);

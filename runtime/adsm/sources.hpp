@@ -3,7 +3,7 @@
 // fault handler reads (D7's {source, ticket}, for all blocks at once: a block's word would say the same as its neighbours').
 //
 // Made from the residency and the records of users whenever a call has changed them; never changed afterwards. Pure, but for
-// tickets, which become done. Threads: any may read. Signals: ready() and fetch() are safe in handlers: no lock, no
+// tickets, which become done. Threads: any may read. Signals: state(), brings() and fetch() are safe in handlers: no lock, no
 // allocation, cost by what meets the range.
 
 #include <absl/container/inlined_vector.h>
@@ -45,7 +45,7 @@ class Sources {
   };
 
   Sources() = default;
-  Sources(const base::Shape& shape, std::vector<Source> sources, std::vector<Use> uses);
+  Sources(const base::Shape& shape, std::vector<Source> sources, const std::vector<Use>& uses);
 
   enum class State : std::uint8_t {
     ready,     ///< fetch() may be called

@@ -12,7 +12,7 @@ constexpr auto kRelaxed = std::memory_order_relaxed;
 
 Guess Streams::at(Index block) noexcept {
   const std::uint32_t now = clock_.fetch_add(1, kRelaxed) + 1;
-  Stream* oldest = nullptr;
+  Stream* oldest = streams_.data();
   Stream* nearest = nullptr;
   for (Stream& s : streams_) {
     const Index last = s.last.load(kRelaxed);
@@ -29,7 +29,7 @@ Guess Streams::at(Index block) noexcept {
         (nearest == nullptr || distance < std::abs(block - nearest->last.load(kRelaxed)))) {
       nearest = &s;
     }
-    if (oldest == nullptr || now - s.used.load(kRelaxed) > now - oldest->used.load(kRelaxed)) oldest = &s;
+    if (now - s.used.load(kRelaxed) > now - oldest->used.load(kRelaxed)) oldest = &s;
   }
   // A second fault near a first one tells a distance; one near nothing begins anew.
   Stream& s = nearest != nullptr ? *nearest : *oldest;

@@ -25,7 +25,8 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-thread_local bool is_worker = false;
+// Handlers of faults ask, too: it takes no allocation, however the library was loaded.
+[[gnu::tls_model("initial-exec")]] thread_local bool is_worker = false;
 
 }  // namespace
 

@@ -74,26 +74,36 @@ class Program::Pausing {
   }
 
  private:
+  struct Paused {
+    Buffer* buffer;
+    coherence::DirectoryRef directory;  // that a plan is made for
+  };
+
   [[gnu::noinline]] void pause(absl::Span<Buffer* const> buffers) try {
     for (Buffer* b : buffers) {
       if (b->host == nullptr) continue;
       b->host->pause();
-      paused_.push_back(b);
+      paused_.push_back({b, nullptr});
       program_.settle(*b);
+      paused_.back().directory = b->directory;
     }
   } catch (...) {
     resume();
     throw;
   }
   [[gnu::noinline]] void resume() {
-    for (Buffer* b : paused_) b->host->resume();
+    for (const Paused& p : paused_) p.buffer->host->resume();
   }
+  // What it has written is settled already if a device brought it other bytes afterwards.
   [[gnu::noinline]] bool settle() {
     bool more = false;
-    for (Buffer* b : paused_) {
-      if (!b->host->has_news()) continue;
-      program_.settle(*b);
-      more = true;
+    for (Paused& p : paused_) {
+      if (p.buffer->host->has_news()) {
+        program_.settle(*p.buffer);
+        more = true;
+      }
+      more = more || p.directory != p.buffer->directory;
+      p.directory = p.buffer->directory;
     }
     return more;
   }
@@ -107,7 +117,7 @@ class Program::Pausing {
   }
 
   Program& program_;
-  absl::InlinedVector<Buffer*, 6> paused_;
+  absl::InlinedVector<Paused, 6> paused_;
 };
 
 Program::Program(const ProgramConfig& config, const Places& places, address::Arena& arena,
@@ -305,9 +315,10 @@ Completion Program::perform(const Arguments& arguments, Call& call, std::string_
   int rounds = 0;
   do {
     if (++rounds > kMostRounds) {
-      throw Error(ErrorCode::invalid_argument,
-                  described(verb, told(call), site) +
-                      ": an access function writes to a buffer of the launch whenever it is asked: let it only read");
+      throw Error(
+          ErrorCode::invalid_argument,
+          described(verb, told(call), site) +
+              ": an access function writes to a buffer of the launch whenever it is asked: let it only read");
     }
     plan_found = &plan(arguments, call, verb, site);
     lowered_found = &lower(arguments, call, *plan_found);

@@ -232,6 +232,24 @@ TEST_P(Pointers, AreReadByAnAccessFunctionWhileALaunchIsPlanned) {
   for (int i = 0; i < 400; ++i) ASSERT_EQ(v(i), i / 100 + 1) << i;
 }
 
+TEST_P(Pointers, WrittenByAnAccessFunctionWhileALaunchIsPlannedComeBeforeTheLaunch) {
+  Buffer<int, 1> x(context_, {400});
+  Buffer<int, 1> y(context_, {400});
+  context_.launch("set", {400}, block(1), SetIndex{}, write(x));  // each device has its part
+  int* const p = x.data();
+  const AccessMap as_threads = mapped([p](const Part& part, std::vector<Box>& elements) {
+    p[0] = -5;
+    p[399] = -6;
+    elements.push_back(Box{part.threads[0]});
+  });
+  context_.launch("copy", {400}, block(1), CopyTo{}, read(x), write(y, as_threads));
+  const int* const q = y.data();
+  EXPECT_EQ(q[0], -5);
+  EXPECT_EQ(q[1], 1);
+  EXPECT_EQ(q[398], 398);
+  EXPECT_EQ(q[399], -6);
+}
+
 TEST(PointersOfDevices, BringABlockAtATouchAndMoreWhenTouchesAreInARow) {
   Context context = Context::self(with_devices(2));
   Buffer<int, 1> x(context, {kMany});
@@ -323,7 +341,7 @@ TEST(PointersOfDevices, IntoOneBufferAreServedHoweverManyBlocksOfOthersAreOpen) 
       most_mappings() / 16 - 50;  // scattered blocks, two pieces each; a quarter of all pieces may be used
   if (many > 20'000) GTEST_SKIP() << "this kernel allows too many mappings for a quick test";
   std::vector<std::unique_ptr<Buffer<int, 1>>> buffers;
-  for (const Index touches : {many, many, Index{99}, Index{100}, Index{100}}) {
+  for (const Index touches : {many, many, Index{99}, Index{1}, Index{1}, Index{1}, Index{1}, Index{1}}) {
     auto x = std::make_unique<Buffer<int, 1>>(context, Extents{2 * many * kPage});
     x->set_block(4096);
     int* const p = x->data();
