@@ -18,6 +18,7 @@
 //
 // Threads: serve() from any, in signal handlers; all else by the thread that is inside the Program.
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -42,6 +43,8 @@ inline constexpr Index kMostBlockBytes = Index{2} << 20;
 inline constexpr Index kDefaultBlockBytes = Index{64} << 10;
 /// Opened at one fault, at most (but one block): what is copied and then used stays in a core's cache.
 inline constexpr Index kMostPrefetchBytes = Index{512} << 10;
+/// The same in blocks.
+inline Index most_guessed(Index block_bytes) { return std::max<Index>(1, kMostPrefetchBytes / block_bytes); }
 
 class HostSide final : public execute::HostAccess, public FaultServer {
  public:

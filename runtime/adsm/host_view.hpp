@@ -65,6 +65,9 @@ struct ByteState {
   std::vector<std::string> views;  ///< open ones of the buffer
 };
 
+/// The smallest box of whole elements that holds a byte range.
+Box element_hull(const base::Shape& shape, Interval bytes);
+
 class HostViews {
  public:
   struct Config {

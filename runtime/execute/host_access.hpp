@@ -40,4 +40,16 @@ class HostAccess {
   virtual void close(const base::BoxList& reads, const base::BoxList& writes) = 0;
 };
 
+/// Paused for a scope.
+class Paused {
+ public:
+  explicit Paused(HostAccess& access) : access_(access) { access_.pause(); }
+  ~Paused() { access_.resume(); }
+  Paused(const Paused&) = delete;
+  Paused& operator=(const Paused&) = delete;
+
+ private:
+  HostAccess& access_;
+};
+
 }  // namespace nuna::execute
