@@ -28,6 +28,7 @@ class Gate {
   /// The same, unless another thread has paused it. In handlers.
   bool try_pause() noexcept;
   void resume() noexcept;
+  bool paused() const noexcept { return (state_.load(std::memory_order_relaxed) & kPaused) != 0; }
   bool paused_here() const noexcept {
     return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }

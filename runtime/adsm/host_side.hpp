@@ -68,6 +68,7 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   Verdict serve(const Fault& fault) noexcept override;
 
   void pause() override { gate_.pause(); }
+  bool is_paused() const override { return gate_.paused(); }
   void resume() override;
   News take_news() override;
   bool has_news() const override { return news_.load(std::memory_order_acquire); }

@@ -21,6 +21,8 @@ class HostAccess {
   /// The buffer's residency and users are what they are now, from here on.
   virtual void resume() = 0;
 
+  virtual bool is_paused() const = 0;
+
   /// Dense bytes that the program may have written, and those whose memory in the host place it has used, since this was asked
   /// last; ascending. While paused.
   /// `twins`: written while operations still read what was there, and kept elsewhere since: the buffer's byte 0 would be at

@@ -377,6 +377,8 @@ bool Program::evict_one(const Arguments& keep) {
   for (Buffer& b : buffers_) {
     if (std::find(keep.buffers.begin(), keep.buffers.end(), &b) != keep.buffers.end()) continue;
     if (oldest != nullptr && oldest->last_use <= b.last_use) continue;
+    // A call is about to use it, which the service of its faults must not wait for.
+    if (b.host != nullptr && b.host->is_paused()) continue;
     for (int p = 1; p < places_.count(); ++p) {
       if (!b.instances->holds_memory({p})) continue;
       oldest = &b;
