@@ -58,7 +58,8 @@ Slots::Slots(Slots&& other) noexcept
       view_(other.view_),
       view_refused_(other.view_refused_),
       twin_file_(std::move(other.twin_file_)),
-      twin_(other.twin_) {}
+      twin_(other.twin_),
+      spent_bytes_(other.spent_bytes_) {}
 
 Slots& Slots::operator=(Slots&& other) noexcept {
   if (this == &other) return *this;
@@ -73,6 +74,7 @@ Slots& Slots::operator=(Slots&& other) noexcept {
   view_refused_ = other.view_refused_;
   twin_file_ = std::move(other.twin_file_);
   twin_ = other.twin_;
+  spent_bytes_ = other.spent_bytes_;
   return *this;
 }
 
@@ -94,7 +96,7 @@ std::byte* Slots::view() {
   view_refused_ = true;
   const File& file = files_.front();
   if (file.descriptor() < 0) return nullptr;
-  auto reservation = Reservation::anywhere(slot_bytes_ + kColourPeriodBytes);
+  auto reservation = window_->beside(*this, slot_bytes_ + kColourPeriodBytes, 0);
   if (!reservation) return nullptr;
   // Where the slot's blocks begin, the view's do: pages that are large are so in both.
   const auto wanted = reinterpret_cast<std::uintptr_t>(bases_.front());
@@ -110,7 +112,7 @@ Slots::Twin Slots::twin() {
   if (twin_ != nullptr) return {twin_, twin_file_->descriptor()};
   if (address_space_left()) return {};
   auto file = memory_file(slot_bytes_);
-  auto reservation = Reservation::anywhere(slot_bytes_);
+  auto reservation = window_->beside(*this, slot_bytes_, kWindowSlots * kLargestSlotBytes / 2);
   if (!file || !reservation || !reservation->map_shared(0, slot_bytes_, *file)) return {};
   twin_ = reservation->begin();
   twin_file_ = std::move(file);
@@ -229,6 +231,17 @@ void Window::add(Slots& slots, std::byte* first, Index bytes) {
   slots.files_.emplace_back();
 }
 
+/// Addresses for an owner's further mappings, if at least `leaving` of the allowance are left to others.
+std::optional<Reservation> Window::beside(Slots& slots, Index bytes, Index leaving) {
+  const base::MutexLock lock(mutex_);
+  if (allowance_ - bytes < leaving) return std::nullopt;
+  auto reservation = Reservation::anywhere(bytes);
+  if (!reservation) return std::nullopt;
+  allowance_ -= bytes;
+  slots.spent_bytes_ += bytes;
+  return reservation;
+}
+
 void Window::add_view(Slots& slots, Reservation reservation, std::byte* first) {
   const base::MutexLock lock(mutex_);
   const auto host = slots_.find(reinterpret_cast<std::uintptr_t>(slots.bases_.front()));
@@ -246,9 +259,9 @@ void Window::forget(Slots& slots) {
     if (slots.view_ != nullptr) slots_.erase(reinterpret_cast<std::uintptr_t>(slots.view_));
   }
   slots.reservations_.clear();  // without the lock: giving back many used pages takes long
-  if (!slots.addresses_) return;
   const base::MutexLock lock(mutex_);
-  addresses_.free(*slots.addresses_);
+  allowance_ += slots.spent_bytes_;
+  if (slots.addresses_) addresses_.free(*slots.addresses_);
 }
 
 std::optional<Window::Found> Window::find(const void* pointer) const {

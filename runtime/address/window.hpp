@@ -77,7 +77,8 @@ class Slots {
   bool table_mode() const { return !addresses_.has_value(); }
   /// A second mapping of the host slot, closed: what a thread of the program gets at is opened piece by piece (mprotect).
   /// Made at the first call, wherever the kernel has room, and as large as the slot; find() knows its addresses as those of
-  /// the host place. Null where the slot has no file, or no addresses are left. Not from two threads.
+  /// the host place. Null where the slot has no file, or no addresses are left: the second mappings of all owners together
+  /// take as many as the window, so that their slots find room. Not from two threads.
   std::byte* view();
   /// Memory of its own, as large as the host slot and sparse: bytes that the program writes while an operation still reads what was
   /// there are kept in it, at the same offsets. Null where the machine refuses, or limits addresses.
@@ -105,6 +106,7 @@ class Slots {
   bool view_refused_ = false;
   std::optional<File> twin_file_;
   std::byte* twin_ = nullptr;
+  Index spent_bytes_ = 0;  // of the window's allowance for mappings beside the slots
 };
 
 class Window {
@@ -154,10 +156,13 @@ class Window {
   void forget(Slots& slots) NUNA_EXCLUDES(mutex_);
   void add(Slots& slots, std::byte* first, Index bytes) NUNA_EXCLUDES(mutex_);
   void add_view(Slots& slots, Reservation reservation, std::byte* first) NUNA_EXCLUDES(mutex_);
+  std::optional<Reservation> beside(Slots& slots, Index bytes, Index leaving) NUNA_EXCLUDES(mutex_);
 
   const WindowOptions options_;
   mutable base::Mutex mutex_;
-  Arena addresses_ NUNA_GUARDED_BY(mutex_);                // offsets from kWindowBegin
+  Arena addresses_ NUNA_GUARDED_BY(mutex_);  // offsets from kWindowBegin
+  Index allowance_ NUNA_GUARDED_BY(mutex_) =
+      kWindowSlots * kLargestSlotBytes;                    // of addresses beside the slots
   std::uint64_t next_colour_ NUNA_GUARDED_BY(mutex_) = 0;  // of table mode, where position tells nothing
   absl::btree_map<std::uintptr_t, Slot> slots_ NUNA_GUARDED_BY(mutex_);  // by base
 };

@@ -28,8 +28,9 @@ const HostSide::Mappings& HostViews::mappings() {
     if (mappings_->view == nullptr) {
       base::warn_once(
           "no second mapping",
-          "the host's memory cannot be mapped twice here (a limit on address space, or a kernel without "
-          "files in memory): host views are brought whole when they are opened, as with NUNA_FAULTS=off");
+          "the host's memory cannot be mapped twice here (a limit on address space, dozens of Contexts at "
+          "once, or a kernel without files in memory): host views are brought whole when they are opened, as "
+          "with NUNA_FAULTS=off");
     }
   }
   return *mappings_;
