@@ -455,7 +455,7 @@ Index RankRuntime::agree() {
 
 adsm::HostSide::Mappings RankRuntime::mappings() {
   const address::Slots::Twin twin = slots_.twin();
-  return {slots_.view(), slots_.file(base::kHostPlace), twin.first, twin.file};
+  return {slots_.view(), slots_.slot_bytes(), slots_.file(base::kHostPlace), twin.first, twin.file};
 }
 
 bool RankRuntime::is_host_memory(const void* memory) const {

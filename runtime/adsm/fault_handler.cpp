@@ -45,8 +45,9 @@ struct Chain {
 };
 
 struct Process {
-  Gate gate;                  // paused while ranges change
-  std::vector<Range> ranges;  // by address
+  Gate gate;                   // paused while ranges change
+  std::vector<Range> ranges;   // by address
+  std::vector<Range> grounds;  // where buffers are
   Chain chain;
   base::Mutex mutex;  // of who installs
   std::atomic<bool> installed{false};
@@ -103,7 +104,7 @@ void forward(int signal, siginfo_t* info, void* context) {
     return;
   }
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
-  for (int s = 1; s < SIGRTMAX; ++s) {
+  for (int s = 1; s <= SIGRTMAX; ++s) {
     if (sigismember(&next.sa_mask, s) == 1) sigaddset(&mask, s);
   }
   if ((next.sa_flags & SA_NODEFER) == 0) sigaddset(&mask, signal);
@@ -125,6 +126,18 @@ constexpr std::uint32_t kSpins = 32;
 constexpr std::chrono::microseconds kStep(5);
 constexpr std::chrono::milliseconds kLongest(1);
 
+void tell_of_grounds(const Process& p, const std::byte* address) {
+  static std::atomic<bool> told{false};
+  for (const Range& r : p.grounds) {
+    if (address < r.first || address >= r.last || told.exchange(true)) continue;
+    constexpr char kText[] =
+        "nuna error [adsm]: a pointer into a buffer was used after the buffer was released: keep the buffer "
+        "as long as "
+        "its pointers are used\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
+  }
+}
+
 // False: it is in no range, or a mistake.
 bool serve(const Fault& fault) {
   Process& p = *handled;
@@ -140,6 +153,7 @@ bool serve(const Fault& fault) {
     const bool known = after != p.ranges.begin() && fault.address < (after - 1)->last;
     const FaultServer::Verdict verdict =
         known ? (after - 1)->server->serve(fault) : FaultServer::Verdict::refused;
+    if (!known) tell_of_grounds(p, fault.address);
     if (entry == Gate::Entry::inside) p.gate.leave();
     if (verdict == FaultServer::Verdict::refused) return false;
     if (verdict == FaultServer::Verdict::served) return true;
@@ -208,6 +222,7 @@ std::string name_of(const struct sigaction& action) {
 // After a fork: the child has none of its parent's ranges, and none of the threads that may have been inside the gate.
 void begin_in_child(Process& p) {
   p.ranges.clear();
+  p.grounds.clear();
   std::destroy_at(&p.gate);
   std::construct_at(&p.gate);
 }
@@ -253,6 +268,20 @@ void FaultHandler::remove(std::byte* first) {
   const base::MutexLock lock(p.mutex);
   const Pause pause(p.gate);
   std::erase_if(p.ranges, [&](const Range& r) { return r.first == first; });
+}
+
+void FaultHandler::add_grounds(std::byte* first, Index bytes) {
+  Process& p = process();
+  const base::MutexLock lock(p.mutex);
+  const Pause pause(p.gate);
+  p.grounds.push_back({first, first + bytes, nullptr});
+}
+
+void FaultHandler::remove_grounds(std::byte* first) {
+  Process& p = process();
+  const base::MutexLock lock(p.mutex);
+  const Pause pause(p.gate);
+  std::erase_if(p.grounds, [&](const Range& r) { return r.first == first; });
 }
 
 bool FaultHandler::ours() {

@@ -44,6 +44,10 @@ class FaultHandler {
   /// When it returns, no thread is inside the server.
   static void remove(std::byte* first);
 
+  /// A fault in these addresses that is nobody's is told of: a buffer that was there is gone. Until it is forgotten.
+  static void add_grounds(std::byte* first, Index bytes);
+  static void remove_grounds(std::byte* first);
+
   /// Whether our handler is in place. If another has taken the signal, says who (a warning), and takes it back.
   static bool ours();
 };

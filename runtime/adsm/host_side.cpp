@@ -21,6 +21,7 @@ namespace {
 using namespace word;  // NOLINT(google-build-using-namespace)
 
 constexpr std::chrono::microseconds kMoment(50);
+constexpr std::size_t kManyHoldings = 64;
 
 // A state of very many pieces makes every call slow: where the host has written here and there, it takes what lies between, too.
 constexpr std::size_t kMostRanges = 1024;
@@ -117,6 +118,7 @@ void HostSide::tell(const char* what) const noexcept {
 
 void HostSide::shut_blocks(Interval blocks) {
   if (words_.untouched()) return;
+  uncount(blocks);
   words_.for_each(blocks, [&](Index block) {
     Word& w = words_[block];
     const std::uint32_t now = w.load(std::memory_order_relaxed);
@@ -141,15 +143,33 @@ void HostSide::close_all() {
   all_pieces.fetch_sub(pieces_.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
-void HostSide::renew() { sources_ = std::make_unique<const Sources>(sources_of(buffer_, places_)); }
+void HostSide::make_sources() {
+  sources_ = std::make_unique<const Sources>(sources_of(buffer_, places_));
+  renewing_.store(false, std::memory_order_relaxed);
+}
+
+void HostSide::renew() {
+  make_sources();
+  renewed_ = true;
+}
 
 void HostSide::go_on() {
-  renew();
+  make_sources();
   stands_still_.store(false, std::memory_order_release);
 }
 
+void HostSide::pause() {
+  gate_.pause();
+  renewed_ = false;
+}
+
 void HostSide::resume() {
-  renew();
+  // Of very many pieces they are made when somebody looks: launches that touch one each would pay for all.
+  if (!renewed_ && buffer_.residency->holdings().size() > kManyHoldings) {
+    sources_.reset();
+  } else if (!renewed_) {
+    make_sources();
+  }
   gate_.resume();
 }
 
@@ -209,6 +229,7 @@ void HostSide::unite(std::vector<Interval>& ranges, bool fetched) {
 
 // Whole blocks, which stay closed. False where a device would have to bring them.
 bool HostSide::fetch_now(Interval bytes) {
+  if (sources_ == nullptr) make_sources();
   const Interval blocks = blocks_of(bytes);
   for (Index block = blocks.begin; block < blocks.end; ++block) {
     if ((words_[block].load(std::memory_order_relaxed) & kCurrent) != 0) continue;
@@ -230,6 +251,7 @@ void HostSide::close(const base::BoxList& reads, const base::BoxList& writes) {
 
 // One call for all: those between that are closed already cost next to nothing.
 void HostSide::close_blocks(Interval blocks) {
+  uncount(blocks);
   Interval open{blocks.end, blocks.end};
   words_.for_each(blocks, [&](Index block) {
     const std::uint32_t now = words_[block].load(std::memory_order_relaxed);
@@ -243,16 +265,52 @@ void HostSide::close_blocks(Interval blocks) {
   if (open.begin < blocks.end) narrow(open, kClosed);
 }
 
+// What protect() has counted for the runs of open blocks in a range that is about to change. A run that reaches out of it stays
+// a piece there; one that reaches out on both sides becomes two.
+void HostSide::uncount(Interval blocks) {
+  const auto access = [&](Index block) {
+    if (block < 0 || block >= words_.blocks()) return kClosed;
+    return words_[block].load(std::memory_order_relaxed) & kAccess;
+  };
+  Index less = 0;
+  Interval run{0, 0};
+  std::uint32_t of = kClosed;
+  const auto end_run = [&] {
+    if (run.empty()) return;
+    less += 2;
+    if (run.begin == blocks.begin && access(run.begin - 1) == of) less -= 2;
+    if (run.end == blocks.end && access(run.end) == of) less -= 2;
+  };
+  words_.for_each(blocks, [&](Index block) {
+    const std::uint32_t now = access(block);
+    if (now == kClosed) return;
+    if (run.end != block || now != of) {
+      end_run();
+      run.begin = block;
+      of = now;
+    }
+    run.end = block + 1;
+  });
+  end_run();
+  less = std::min(less, pieces_.load(std::memory_order_relaxed));
+  pieces_.fetch_sub(less, std::memory_order_relaxed);
+  all_pieces.fetch_sub(less, std::memory_order_relaxed);
+}
+
 void HostSide::open_for_reading_only(Interval blocks) {
   Interval run{0, 0};
   const auto flush = [&] {
-    if (!run.empty()) narrow(run, kRead);
+    if (run.empty()) return;
+    uncount(run);
+    for (Index block = run.begin; block < run.end; ++block) {
+      Word& w = words_[block];
+      w.store((w.load(std::memory_order_relaxed) & ~kAccess) | kRead, std::memory_order_relaxed);
+    }
+    narrow(run, kRead);
   };
   words_.for_each(blocks, [&](Index block) {
-    Word& w = words_[block];
-    const std::uint32_t now = w.load(std::memory_order_relaxed);
+    const std::uint32_t now = words_[block].load(std::memory_order_relaxed);
     if ((now & kAccess) != kWrite) return;
-    w.store((now & ~kAccess) | kRead, std::memory_order_relaxed);
     if (run.end != block) {
       flush();
       run.begin = block;

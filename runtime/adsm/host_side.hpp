@@ -51,6 +51,7 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   /// The mappings of one rank. `twin` may be null.
   struct Mappings {
     std::byte* view = nullptr;  ///< of the host place's file
+    Index bytes = 0;            ///< of each
     int host_file = -1;
     std::byte* twin = nullptr;  ///< of a file of its own
     int twin_file = -1;
@@ -67,7 +68,7 @@ class HostSide final : public execute::HostAccess, public FaultServer {
 
   Verdict serve(const Fault& fault) noexcept override;
 
-  void pause() override { gate_.pause(); }
+  void pause() override;
   bool is_paused() const override { return gate_.paused(); }
   void resume() override;
   News take_news() override;
@@ -92,7 +93,8 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   }
   /// The failure of what should have made some of them, or null.
   std::exception_ptr failure(Interval bytes) const { return sources_->failure(bytes); }
-  /// What resume() does: the buffer's residency and users are as they are now. While paused.
+  /// What resume() does, which then need not: the buffer's residency and users are as they are now, and stay so until then. While
+  /// paused.
   void renew();
   /// The same at the end of a request of the thread that has paused, which touches nothing meanwhile.
   void go_on();
@@ -121,10 +123,13 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   void unite(std::vector<Interval>& ranges, bool fetched);
   bool fetch_now(Interval bytes);
   void open_for_reading_only(Interval blocks);
+  void make_sources();
   void close_blocks(Interval blocks);
+  void uncount(Interval blocks);
   void shut_blocks(Interval blocks);
   void narrow(Interval blocks, std::uint32_t access);
   void ask(Index block, std::uint32_t before, bool write) noexcept;
+  void ask_for_sources(Index block) noexcept;
   void tell(const char* what) const noexcept;
 
   execute::Buffer& buffer_;
@@ -139,7 +144,9 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   const Index block_bytes_;
   Gate gate_;
   BlockTable words_;
-  std::unique_ptr<const Sources> sources_;  // replaced while paused
+  std::unique_ptr<const Sources> sources_;  // replaced while paused; null: to be made when somebody looks
+  bool renewed_ = false;                    // since the last pause
+  std::atomic<bool> renewing_{false};       // the service was asked to
   Streams reads_;
   Streams writes_;
   std::atomic<bool> news_{false};

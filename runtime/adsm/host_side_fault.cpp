@@ -84,6 +84,10 @@ FaultServer::Verdict HostSide::serve(const Fault& fault) noexcept {
         "or Access::write. It points into ");
     return Verdict::refused;
   }
+  if (sources_ == nullptr) {
+    ask_for_sources(block);
+    return Verdict::again;
+  }
   std::uint32_t before = 0;
   if (!claim(block, fault.write, before)) {
     // Another thread was faster, or is at it. That its word says so does not mean that the page is open yet.
@@ -168,6 +172,15 @@ bool HostSide::lacks_pages(Interval bytes) const noexcept {
   if (mincore(page, kPageBytes, &present) != 0 || (present & 1) != 0) return false;
   rlimit limit{};  // past it the kernel would send a signal
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && static_cast<rlim_t>(offset_ + bytes.end) <= limit.rlim_cur;
+}
+
+void HostSide::ask_for_sources(Index block) noexcept {
+  if (renewing_.exchange(true, std::memory_order_relaxed)) return;
+  const bool paused = gate_.paused_here();
+  if (paused) stands_still_.store(true, std::memory_order_release);
+  if (service_.ask(*this, block, 0, paused)) return;
+  if (paused) stands_still_.store(false, std::memory_order_release);
+  renewing_.store(false, std::memory_order_relaxed);
 }
 
 // Asks the service for a block that is claimed, and gives the claim up. The service begins when this thread has left the gate;

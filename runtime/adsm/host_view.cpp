@@ -17,7 +17,7 @@ namespace {
 
 // Calls f(address, bytes) for every contiguous run of the region, in packing order.
 template <class F>
-void for_each_run(const device::Region& r, F f) {
+void for_each_region_run(const device::Region& r, F f) {
   for (Index i = 0; i < r.counts[0]; ++i) {
     for (Index j = 0; j < r.counts[1]; ++j) {
       for (Index k = 0; k < r.counts[2]; ++k) {
@@ -56,6 +56,7 @@ HostViews::~HostViews() {
   for (const auto& [side, buffer] : sides_) buffer->host.reset();
   sides_.clear();  // what the service was asked for before is nobody's
   turn_.outside([this] { service_.reset(); });
+  if (mappings_ && mappings_->view != nullptr) FaultHandler::remove_grounds(mappings_->view);
 }
 
 base::BoxList HostViews::boxes(const HostView& view) const {
@@ -303,8 +304,9 @@ detail::InstanceView HostViews::instance(const HostView& view) const {
 std::vector<std::byte> HostViews::packed(const HostView& view) const {
   std::vector<std::byte> bytes;
   for (const ByteBox& b : boxes(view)) {
-    for_each_run(view.buffer->instances->region(base::kHostPlace, b),
-                 [&](const std::byte* run, Index size) { bytes.insert(bytes.end(), run, run + size); });
+    for_each_region_run(
+        view.buffer->instances->region(base::kHostPlace, b),
+        [&](const std::byte* run, Index size) { bytes.insert(bytes.end(), run, run + size); });
   }
   return bytes;
 }
@@ -312,7 +314,7 @@ std::vector<std::byte> HostViews::packed(const HostView& view) const {
 void HostViews::unpack(const HostView& view, const std::vector<std::byte>& bytes) const {
   const std::byte* next = bytes.data();
   for (const ByteBox& b : boxes(view)) {
-    for_each_run(view.buffer->instances->region(base::kHostPlace, b), [&](std::byte* run, Index size) {
+    for_each_region_run(view.buffer->instances->region(base::kHostPlace, b), [&](std::byte* run, Index size) {
       std::memcpy(run, next, static_cast<std::size_t>(size));
       next += size;
     });

@@ -25,11 +25,14 @@ constexpr Index kSmallBytes = Index{64} << 10;
 const HostSide::Mappings& HostViews::mappings() {
   if (!mappings_) {
     mappings_ = config_.mappings();
-    if (mappings_->view == nullptr) {
+    if (mappings_->view != nullptr) {
+      FaultHandler::add_grounds(mappings_->view, mappings_->bytes);
+    } else {
       base::warn_once(
           "no second mapping",
-          "the host's memory cannot be mapped twice here (a limit on address space, dozens of Contexts at "
-          "once, or a kernel without files in memory): host views are brought whole when they are opened, as "
+          "the host's memory cannot be mapped twice here (a limit on address space or on file sizes, "
+          "dozens of Contexts at once, or a kernel without files in memory): host views are brought whole "
+          "when they are opened, as "
           "with NUNA_FAULTS=off");
     }
   }
@@ -89,12 +92,13 @@ void HostViews::settle(execute::Buffer& buffer) {
 std::vector<Interval> HostViews::runs_of(const execute::Buffer& buffer, const base::BoxList& boxes) {
   std::vector<Interval> runs;
   for (const ByteBox& b : boxes) {
-    adsm::for_each_run(buffer.shape(), b, {0, buffer.shape().bytes()}, [&](Index begin, Index end) {
+    for_each_run(buffer.shape(), b, {0, buffer.shape().bytes()}, [&](Index begin, Index end) {
       if (!runs.empty() && runs.back().end == begin) {
         runs.back().end = end;
       } else {
         runs.push_back({begin, end});
       }
+      return true;
     });
   }
   return runs;
@@ -147,12 +151,14 @@ void HostViews::open_for_overwriting(HostSide& side, HostView& view, const base:
         mark_written(view, program_.all_ranks());
         side.renew();
         for (const Interval& r : runs) side.open(r, true, false);
-        return;
+        break;
       }
     }
     wait_for_host_users(view, opened);
     if (!view.open) return;
   }
+  // The blocks at its ends hold other bytes, too.
+  if (runs.size() == 1) bring(view, opened, view.site);
 }
 
 // Another thread may release the buffer meanwhile.
@@ -248,6 +254,7 @@ void HostViews::serve(const FaultService::Request& request) {
       side.whole_blocks({blocks.begin * side.block_bytes(), blocks.end * side.block_bytes()});
   if (!request.paused) side.pause();
   if (request.doubt) {
+    side.renew();
     if (const std::exception_ptr failure = side.failure(bytes)) {
       base::warn_once(
           "failed bytes of buffer " + std::to_string(buffer.number),
@@ -274,6 +281,7 @@ void HostViews::serve(const FaultService::Request& request) {
   if (request.paused) {
     side.go_on();
   } else {
+    side.renew();
     side.resume();
   }
 }

@@ -44,7 +44,7 @@ std::pair<const S*, const S*> Sources::around(const std::vector<S>& spanned, Int
 bool Sources::meets(Interval hull, const ByteBox& box, Interval range) const noexcept {
   if (hull.intersect(range).empty()) return false;
   bool met = false;
-  for_each_run(shape_, box, range, [&](Index, Index) { met = true; });
+  for_each_run(shape_, box, range, [&](Index, Index) { return !(met = true); });
   return met;
 }
 
@@ -106,6 +106,7 @@ Index Sources::fetch_by(Interval range, Copy copy) const noexcept {
     for_each_run(shape_, s.source.box, range, [&](Index begin, Index end) {
       copy(begin, s.source.first + begin, end - begin);
       fetched += end - begin;
+      return true;
     });
   }
   return fetched;
@@ -119,8 +120,10 @@ Index Sources::fetch(Interval range, std::byte* host) const noexcept {
 
 Index Sources::fetch(Interval range, std::byte* host, int file, Index offset) const noexcept {
   return fetch_by(range, [&](Index to, const std::byte* from, Index bytes) {
-    // Not by the C library, where a thread may be cancelled.
-    const long written = syscall(SYS_pwrite64, file, from, static_cast<std::size_t>(bytes), offset + to);
+    // A system call pays from some pages on. Not by the C library, where a thread may be cancelled.
+    constexpr Index kFew = Index{16} << 10;
+    const long written =
+        bytes < kFew ? 0 : syscall(SYS_pwrite64, file, from, static_cast<std::size_t>(bytes), offset + to);
     const Index done = std::max<Index>(0, written);
     std::memcpy(host + to + done, from + done, static_cast<std::size_t>(bytes - done));
   });

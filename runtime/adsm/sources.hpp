@@ -9,6 +9,7 @@
 #include <absl/container/inlined_vector.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -20,7 +21,7 @@
 
 namespace nuna::adsm {
 
-/// Calls f(first, last) for the runs of dense bytes that `box` has within `range`, ascending.
+/// Calls f(first, last) for the runs of dense bytes that `box` has within `range`, ascending, until it returns false.
 template <class F>
 void for_each_run(const base::Shape& shape, const base::ByteBox& box, Interval range, F f);
 
@@ -97,41 +98,35 @@ template <class F>
 void for_each_run(const base::Shape& shape, const base::ByteBox& box, Interval range, F f) {
   const Index element = shape.element_bytes;
   const Index row = shape.extents.size[2] * element;
-  const Index plane = shape.extents.size[1] * row;
-  // Indices along an axis of `stride` bytes whose bytes, from `origin` on, meet the range.
-  const auto meeting = [&](const Interval& axis, Index origin, Index stride) {
+  const std::array<Index, 4> stride{shape.extents.size[1] * row, row, element, 1};
+  // Whole axes behind an axis make its indices one run: of a 2-D buffer the third axis is whole.
+  const base::ByteBox whole = shape.whole();
+  int inner = base::kByteAxis;
+  while (inner > 0 && box[inner] == whole[inner]) --inner;
+  // Indices along an axis whose bytes, from `origin` on, meet the range.
+  const auto meeting = [&](int a, Index origin) {
+    const Index step = stride[static_cast<std::size_t>(a)];
     Interval met;
-    met.begin = std::max(axis.begin, (range.begin - origin) < 0 ? Index{0} : (range.begin - origin) / stride);
+    met.begin = std::max(box[a].begin, (range.begin - origin) < 0 ? Index{0} : (range.begin - origin) / step);
     met.end =
-        std::min(axis.end, (range.end - origin) <= 0 ? Index{0} : (range.end - origin - 1) / stride + 1);
+        std::min(box[a].end, (range.end - origin) <= 0 ? Index{0} : (range.end - origin - 1) / step + 1);
     return met;
   };
-  const auto emit = [&](Index begin, Index end) {
-    begin = std::max(begin, range.begin);
-    end = std::min(end, range.end);
-    if (begin < end) f(begin, end);
-  };
-  if (shape.is_run(box)) {
-    const Interval whole = base::hull_range(shape, box);
-    return emit(whole.begin, whole.end);
-  }
-  const bool whole_elements = box[base::kByteAxis].size() == element;
-  const Interval planes = meeting(box[0], 0, plane);
-  for (Index i = planes.begin; i < planes.end; ++i) {
-    const Interval rows = meeting(box[1], i * plane, row);
-    for (Index j = rows.begin; j < rows.end; ++j) {
-      const Index origin = i * plane + j * row;
-      if (whole_elements) {
-        emit(origin + box[2].begin * element, origin + box[2].end * element);
-        continue;
-      }
-      const Interval columns = meeting(box[2], origin, element);
-      for (Index k = columns.begin; k < columns.end; ++k) {
-        emit(origin + k * element + box[base::kByteAxis].begin,
-             origin + k * element + box[base::kByteAxis].end);
-      }
+  // False: f has seen enough.
+  const auto walk = [&](const auto& self, int a, Index origin) -> bool {
+    const Index step = stride[static_cast<std::size_t>(a)];
+    if (a == inner) {
+      const Index begin = std::max(origin + box[a].begin * step, range.begin);
+      const Index end = std::min(origin + box[a].end * step, range.end);
+      return begin >= end || f(begin, end);
     }
-  }
+    const Interval indices = meeting(a, origin);
+    for (Index i = indices.begin; i < indices.end; ++i) {
+      if (!self(self, a + 1, origin + i * step)) return false;
+    }
+    return true;
+  };
+  if (!box.empty()) walk(walk, 0, 0);
 }
 
 }  // namespace nuna::adsm

@@ -91,7 +91,10 @@ class Stats {
   /// An instance of `bytes` left its place for another one's sake.
   void evicted(std::int64_t bytes) noexcept { evictions_.add(bytes); }
   /// A fault of the host, which brought `bytes` from a device's memory. In handlers, too.
-  void faulted(std::int64_t bytes) noexcept { faults_.add(bytes); }
+  void faulted(std::int64_t bytes) noexcept {
+    faults_.add(bytes);
+    if (bytes > 0) moved(Route::device_to_host, bytes);
+  }
   void launched() noexcept { add(planning_.launches, 1); }
   void plan_cache_hit() noexcept { add(planning_.hits, 1); }
   void plan_cache_miss() noexcept { add(planning_.misses, 1); }

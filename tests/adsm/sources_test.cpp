@@ -75,15 +75,30 @@ TEST(ForEachRun, GivesEachByteOfABoxWithinARangeOnceAndAscending) {
     for_each_run(shape, box, range, [&](Index begin, Index end) {
       EXPECT_LT(begin, end);
       for (Index at = begin; at < end; ++at) bytes.push_back(at);
+      return true;
     });
     ASSERT_EQ(bytes, expected) << "seed " << seed << ": " << base::to_string(box);
   }
 }
 
+TEST(ForEachRun, OfA2DBufferGivesItsRows) {
+  const Shape shape{Extents{100, 50}, 4};
+  int runs = 0;
+  for_each_run(shape, shape.of(Box{{0, 100}, {25, 50}}), {0, shape.bytes()}, [&](Index begin, Index end) {
+    EXPECT_EQ(end - begin, 100);
+    ++runs;
+    return true;
+  });
+  EXPECT_EQ(runs, 100);
+}
+
 TEST(ForEachRun, GivesOneRunOfWhatLiesTogether) {
   const Shape shape{Extents{4, 5, 6}, 8};
   int runs = 0;
-  const auto count = [&](Index, Index) { ++runs; };
+  const auto count = [&](Index, Index) {
+    ++runs;
+    return true;
+  };
   for_each_run(shape, shape.whole(), {0, shape.bytes()}, count);
   EXPECT_EQ(runs, 1);
   for_each_run(shape, shape.of(Box{{2, 3}, {1, 4}, {0, 6}}), {0, shape.bytes()}, count);

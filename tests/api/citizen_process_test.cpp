@@ -463,7 +463,7 @@ struct Visit {
   Index end;
 };
 
-void* visit(void* argument) {
+[[maybe_unused]] void* visit(void* argument) {
   const Visit& v = *static_cast<const Visit*>(argument);
   for (Index i = v.begin; i < v.end; i += 512) v.p[i] += 1;
   return nullptr;

@@ -405,6 +405,69 @@ TEST(PointersOfDevices, IntoWhatALaunchWritesAreClosedEvenWithoutMappingsLeft) {
   EXPECT_EQ(p[0], 1);
 }
 
+TEST(PointersOfDevices, ThatAreClosedAgainAndAgainDoNotCountAsPiecesForEver) {
+  Context context = Context::self(with_devices(1));
+  std::vector<std::unique_ptr<Buffer<int, 1>>> small;
+  for (int b = 0; b < 4; ++b) small.push_back(std::make_unique<Buffer<int, 1>>(context, Extents{100}));
+  for (int round = 0; round < 4200; ++round) {
+    for (auto& b : small) {
+      context.launch("set", {100}, block(1), SetIndex{}, write(*b));
+      ASSERT_EQ(b->data()[99], 99);
+    }
+  }
+  Buffer<int, 1> x(context, {kMany * 8});
+  context.fill(x, 1);
+  const int* const p = x.data();
+  const auto look = [&] {
+    for (Index i = 0; i < 200; ++i) EXPECT_EQ(p[i * 77 % 200 * 2 * 16 * kPage], 1);
+  };
+  look();
+  const std::string before = counted(context, "host_faults");
+  look();
+  EXPECT_EQ(counted(context, "host_faults"), before);
+}
+
+TEST(PointersOfDevices, OfAViewForWritingAreOpenFromTheStart) {
+  Context context = Context::self(with_devices(2));
+  Buffer<int, 1> x(context, {kMany});
+  context.fill(x, 1);
+  {
+    auto v = x.host(Box{{100, 90'000}}, Access::write);
+    std::fill(v.begin(), v.end(), 2);
+  }
+  EXPECT_THAT(counted(context, "host_faults"), HasSubstr("{\"count\":0,"));
+  const int* const p = x.data();
+  EXPECT_EQ(p[99], 1);
+  EXPECT_EQ(p[100], 2);
+  EXPECT_EQ(p[89'999], 2);
+  EXPECT_EQ(p[90'000], 1);
+}
+
+TEST(PointersOfDevices, IntoABufferOfVeryManyPieces) {
+  Context context = Context::self(with_devices(2));
+  constexpr Index kSide = 256;
+  Buffer<int, 2> x(context, {kSide, kSide});
+  context.fill(x, 0);
+  const int* const p = x.data();
+  struct Fill {
+    int with;
+    NUNA_KERNEL void operator()(Thread t, View<int, 2> x) const { x(t.global(0), t.global(1)) = with; }
+  };
+  constexpr Index kTile = 16;
+  for (Index i = 0; i < kSide; i += kTile) {
+    for (Index j = 0; j < kSide; j += kTile) {
+      const int n = static_cast<int>(i / kTile * 16 + j / kTile);
+      context.launch("tile", nuna::on(static_cast<int>((i + j) / kTile % 2)),
+                     Domain(Box{{i, i + kTile}, {j, j + kTile}}), block(1, 1), Fill{n}, write(x));
+      ASSERT_EQ(p[(i + 5) * kSide + j + 7], n);
+    }
+  }
+  for (Index i = 0; i < kSide; ++i) {
+    for (Index j = 0; j < kSide; ++j)
+      ASSERT_EQ(p[i * kSide + j], i / kTile * 16 + j / kTile) << i << ", " << j;
+  }
+}
+
 TEST(PointersOfDevices, IntoWhatAFailedLaunchShouldHaveWrittenAreToldOf) {
   Context context = Context::self(with_devices(2));
   Buffer<int, 1> x(context, {100});
@@ -440,10 +503,20 @@ void touch_after_the_close() {
   p[0] = 1;
 }
 
+void touch_after_the_release() {
+  Context context = Context::self(with_devices(2));
+  Buffer<int, 1> x(context, {kMany});
+  context.fill(x, 1);
+  int* const p = x.data();
+  x.release();
+  p[0] = 1;
+}
+
 TEST(PointersDeathTest, ThatMustNotBeUsedDieWithAReason) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_DEATH(write_through_a_view_for_reading(),
                "host view that was opened for reading was written through.*created at pointers_test.cpp");
+  EXPECT_DEATH(touch_after_the_release(), "used after the buffer was released");
   EXPECT_DEATH(touch_after_the_close(), "no host view is open for.*created at pointers_test.cpp");
 }
 
