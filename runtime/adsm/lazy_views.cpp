@@ -54,6 +54,7 @@ HostSide& HostViews::side_of(execute::Buffer& buffer) {
   if (service_ == nullptr) {
     service_ = std::make_unique<FaultService>(turn_, [this](const FaultService::Request& r) { serve(r); });
   }
+  program_.poison_host(buffer);
   const auto chosen = block_bytes_.find(buffer.number);
   auto side = std::make_unique<HostSide>(buffer, program_.places(), mappings(),
                                          chosen != block_bytes_.end() ? chosen->second : config_.block_bytes,

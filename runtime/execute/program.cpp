@@ -542,7 +542,7 @@ void Program::merge_twin(Buffer& buffer, Interval written, std::byte* twin) {
   }
 }
 
-void Program::open_for_writing(Buffer& buffer, const ByteBox& box) {
+void Program::make_usable_on_host(Buffer& buffer, const ByteBox& box) {
   plan::PlacePlan plan;  // only to make the memory usable
   plan::Instruction step;
   step.kind = plan::Kind::poison;
@@ -551,6 +551,19 @@ void Program::open_for_writing(Buffer& buffer, const ByteBox& box) {
   Call call;
   call.buffers.push_back(buffer.instances.get());
   executor_.prepare(plan, call);
+}
+
+void Program::poison_host(Buffer& buffer) {
+  if (!config_.poison) return;
+  try {
+    make_usable_on_host(buffer, buffer.shape().whole());  // fresh memory is filled then
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::out_of_memory) throw;
+  }
+}
+
+void Program::open_for_writing(Buffer& buffer, const ByteBox& box) {
+  make_usable_on_host(buffer, box);
   executor_.wait_for_host(*buffer.instances, box, true);
 }
 

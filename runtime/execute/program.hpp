@@ -123,6 +123,8 @@ class Program {
   void fetch_local(Buffer& buffer, const Box& box, std::string_view site);
   /// Makes the host place's memory of `box` usable and free of users, for writing.
   void open_for_writing(Buffer& buffer, const base::ByteBox& box);
+  /// With NUNA_POISON: what the host place does not hold of a buffer is NaN there. As far as there is memory.
+  void poison_host(Buffer& buffer);
   /// The host places of `ranks` now hold the newest bytes of `box` (a range of dense bytes), alike.
   void host_wrote(Buffer& buffer, const base::ByteBox& box, coherence::RankRange ranks);
   void host_wrote(Buffer& buffer, Interval range, coherence::RankRange ranks);
@@ -146,6 +148,7 @@ class Program {
   void count_fallbacks();
   std::string_view name_of(std::string_view launch);
   Completion perform(const Arguments& arguments, Call& call, std::string_view verb, std::string_view site);
+  void make_usable_on_host(Buffer& buffer, const base::ByteBox& box);
   void merge_twin(Buffer& buffer, Interval written, std::byte* twin);
   void wait_for(const Tickets& tickets);
   void refuse_unwritten(const std::string& what, const std::string& where, const base::ByteBox& example);

@@ -427,6 +427,18 @@ TEST(PointersOfDevices, ThatAreClosedAgainAndAgainDoNotCountAsPiecesForEver) {
   EXPECT_EQ(counted(context, "host_faults"), before);
 }
 
+TEST(PointersOfDevices, ShowPoisonWhereNobodyWrote) {
+  setenv("NUNA_POISON", "1", 1);
+  Context context = Context::self(with_devices(2));
+  unsetenv("NUNA_POISON");
+  Buffer<int, 1> x(context, {kMany});
+  context.fill(x, Box{{0, 10}}, 1);
+  const int* const p = x.data();
+  EXPECT_EQ(p[9], 1);
+  EXPECT_EQ(p[10], -1);
+  EXPECT_EQ(p[kMany - 1], -1);
+}
+
 TEST(PointersOfDevices, OfAViewForWritingAreOpenFromTheStart) {
   Context context = Context::self(with_devices(2));
   Buffer<int, 1> x(context, {kMany});
