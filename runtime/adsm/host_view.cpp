@@ -160,7 +160,10 @@ std::shared_ptr<HostView> HostViews::open(execute::Buffer& buffer, const Box& el
 
 std::shared_ptr<HostView> HostViews::open_all(execute::Buffer& buffer, std::string_view site) {
   const Box elements(buffer.shape().extents);
-  if (!can_be_lazy(buffer)) return open(buffer, elements, Mode::read_write, site);
+  if (!can_be_lazy(buffer)) {
+    warn_if_not_lazy();
+    return open(buffer, elements, Mode::read_write, site);
+  }
   rethrow_kept(buffer);
   auto view = std::make_shared<HostView>(
       HostView{&buffer, Mode::read_write, elements, std::nullopt, std::string(site), {}});

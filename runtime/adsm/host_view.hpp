@@ -145,6 +145,7 @@ class HostViews {
   void end_now(HostView& view, std::string_view site);
   void refuse_bytes(const execute::Buffer& buffer, Interval bytes, std::string_view site) const;
   bool can_be_lazy(const execute::Buffer& buffer);
+  void warn_if_not_lazy();
   const HostSide::Mappings& mappings();
   HostSide& side_of(execute::Buffer& buffer);
   HostSide* known_side(const execute::Buffer& buffer) const;

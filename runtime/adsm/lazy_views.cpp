@@ -27,16 +27,19 @@ const HostSide::Mappings& HostViews::mappings() {
     mappings_ = config_.mappings();
     if (mappings_->view != nullptr) {
       FaultHandler::add_grounds(mappings_->view, mappings_->bytes);
-    } else {
-      base::warn_once(
-          "no second mapping",
-          "the host's memory cannot be mapped twice here (a limit on address space or on file sizes, "
-          "dozens of Contexts at once, or a kernel without files in memory): host views are brought whole "
-          "when they are opened, as "
-          "with NUNA_FAULTS=off");
     }
   }
   return *mappings_;
+}
+
+// Where pointers are to stay good across launches; a view that is opened again and again works all the same.
+void HostViews::warn_if_not_lazy() {
+  if (!config_.lazy || mappings().view != nullptr) return;
+  base::warn_once(
+      "no second mapping",
+      "the host's memory cannot be mapped twice here (a limit on address space or on file sizes, dozens of "
+      "Contexts at once, or a kernel without files in memory): pointers of data() are good until the next "
+      "launch only, as with NUNA_FAULTS=off");
 }
 
 bool HostViews::can_be_lazy(const execute::Buffer& buffer) {

@@ -554,7 +554,8 @@ void Program::make_usable_on_host(Buffer& buffer, const ByteBox& box) {
 }
 
 void Program::poison_host(Buffer& buffer) {
-  if (!config_.poison) return;
+  constexpr Index kMostBytes = Index{1} << 30;  // larger ones may be sparse
+  if (!config_.poison || buffer.shape().bytes() > kMostBytes) return;
   try {
     make_usable_on_host(buffer, buffer.shape().whole());  // fresh memory is filled then
   } catch (const Error& e) {

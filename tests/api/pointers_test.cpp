@@ -155,16 +155,21 @@ TEST_P(Pointers, MayBeWrittenWhileALaunchStillReadsTheOldBytes) {
 }
 
 TEST_P(Pointers, IntoABufferThatWasNeverTouchedCostOnlyWhatTheyTouch) {
-  Buffer<char, 1> large(context_, {Index{64} << 30});  // more than the machine has
+#if defined(__SANITIZE_THREAD__)
+  constexpr Index kPart = Index{1} << 24;  // there are fewer addresses
+#else
+  constexpr Index kPart = Index{1} << 30;
+#endif
+  Buffer<char, 1> large(context_, {64 * kPart});  // more than the machine has
   char* const p = large.data();
   p[0] = 1;
-  p[Index{33} << 30] = 2;
-  p[(Index{64} << 30) - 1] = 3;
-  EXPECT_EQ(p[Index{33} << 30], 2);
+  p[33 * kPart] = 2;
+  p[64 * kPart - 1] = 3;
+  EXPECT_EQ(p[33 * kPart], 2);
   context_.fill(large, Box{{0, 1000}}, char{9});
   EXPECT_EQ(p[999], 9);
-  EXPECT_EQ(p[Index{33} << 30], 2);
-  EXPECT_EQ(p[(Index{64} << 30) - 1], 3);
+  EXPECT_EQ(p[33 * kPart], 2);
+  EXPECT_EQ(p[64 * kPart - 1], 3);
 }
 
 TEST_P(Pointers, OfSeveralThreadsReadAndWriteAtOnce) {
