@@ -119,9 +119,13 @@ std::vector<Memory> holders_of(RankRuntime& runtime, const execute::Buffer& buff
     if (!writer && contains(buffer.directory->produced_by({r}), box)) writer = r;
   }
   if (writer && contains(buffer.directory->produced_by({here}), box)) writer = here;
-  std::stable_partition(holders.begin(), holders.end(),
-                        [&](Memory m) { return writer && m.rank == *writer; });
-  return holders;
+  std::vector<Memory> ordered;  // the writer's first
+  for (const bool first : {true, false}) {
+    for (const Memory& m : holders) {
+      if ((writer && m.rank == *writer) == first) ordered.push_back(m);
+    }
+  }
+  return ordered;
 }
 
 std::string text_of(RankRuntime& runtime, const execute::Buffer& buffer, Index byte, const void* pointer) {

@@ -38,7 +38,7 @@ bool map_block(std::byte* first, std::size_t size, int protection, int file, Ind
 }
 
 // What is read is not used; other threads may write it.
-[[gnu::no_sanitize("thread")]] void map_pages(const std::byte* first, Index bytes) noexcept {
+__attribute__((no_sanitize("thread"))) void map_pages(const std::byte* first, Index bytes) noexcept {
   constexpr Index kAroundBytes = Index{64} << 10;
   for (Index at = 0; at < bytes; at += kAroundBytes) {
     static_cast<void>(*static_cast<const volatile std::byte*>(first + at));
