@@ -366,7 +366,9 @@ class NoMappingsLeft {
     }
   }
   ~NoMappingsLeft() {
-    if (memory_ != nullptr) munmap(memory_, bytes_);
+    if (memory_ == nullptr) return;
+    mprotect(memory_, bytes_, PROT_NONE);  // one piece again: ThreadSanitizer's munmap splits mappings of its own first
+    munmap(memory_, bytes_);
   }
   NoMappingsLeft(const NoMappingsLeft&) = delete;
   NoMappingsLeft& operator=(const NoMappingsLeft&) = delete;

@@ -71,8 +71,9 @@ TEST_F(MemoryTest, NeedsAContext) {
 
 TEST_F(MemoryTest, MapsPiecesIntoReservedAddresses) {
   CUdeviceptr base = 0;
-  constexpr std::size_t kTebibyte = std::size_t{1} << 40;
-  ASSERT_OK(cuMemAddressReserve(&base, kTebibyte, 0, 0, 0));
+  // More than any card has, and less than the hole that ThreadSanitizer leaves wherever the libraries are loaded.
+  constexpr std::size_t kReserved = std::size_t{1} << 38;
+  ASSERT_OK(cuMemAddressReserve(&base, kReserved, 0, 0, 0));
   const auto first = create(kPiece), second = create(2 * kPiece);
   ASSERT_OK(cuMemMap(base, kPiece, 0, first, 0));
   ASSERT_OK(cuMemMap(base + kPiece, 2 * kPiece, 0, second, 0));
@@ -96,10 +97,10 @@ TEST_F(MemoryTest, MapsPiecesIntoReservedAddresses) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemRelease(first));
   EXPECT_OK(cuMemRelease(second));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(base + kPiece, kPiece));
-  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemAddressFree(base, kTebibyte));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemAddressFree(base, kReserved));
   EXPECT_OK(cuMemUnmap(base, 3 * kPiece));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemAddressFree(base, kPiece));
-  EXPECT_OK(cuMemAddressFree(base, kTebibyte));
+  EXPECT_OK(cuMemAddressFree(base, kReserved));
   EXPECT_EQ(state().settings.memory_bytes, free_bytes());
 }
 
