@@ -367,7 +367,8 @@ class NoMappingsLeft {
   }
   ~NoMappingsLeft() {
     if (memory_ == nullptr) return;
-    mprotect(memory_, bytes_, PROT_NONE);  // one piece again: ThreadSanitizer's munmap splits mappings of its own first
+    // One piece again: ThreadSanitizer's munmap splits mappings of its own first.
+    mprotect(memory_, bytes_, PROT_NONE);
     munmap(memory_, bytes_);
   }
   NoMappingsLeft(const NoMappingsLeft&) = delete;
