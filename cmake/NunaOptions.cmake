@@ -12,19 +12,19 @@ option(NUNA_PCH "Precompile the heavy third-party headers (hides missing include
 set(NUNA_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=: 'address,undefined', 'thread', or empty")
 
 # A backend is an option, the folder that holds it, and a definition (NUNA_WITH_<name>=1) for the code that names it.
-set(NUNA_BACKENDS MPI UCX HDF5 CUDA COMPILER)
+set(NUNA_BACKENDS MPI UCX HDF5 CUDA)
 set(NUNA_BACKEND_MPI_FOLDER runtime/cluster/mpi)
 set(NUNA_BACKEND_UCX_FOLDER runtime/cluster/ucx)
 set(NUNA_BACKEND_HDF5_FOLDER runtime/storage/hdf5)
 set(NUNA_BACKEND_CUDA_FOLDER runtime/device/cuda)
-set(NUNA_BACKEND_COMPILER_FOLDER compiler/source)
 option(NUNA_MPI "Ranks as MPI processes" OFF)
 option(NUNA_UCX "One-sided fetches over UCX" OFF)
 option(NUNA_HDF5 "HDF5 files and checkpoints" OFF)
 set(NUNA_CUDA "AUTO" CACHE STRING "NVIDIA devices, and kernels for them: ON, OFF, or AUTO, where nvcc is found")
-option(NUNA_COMPILER "nunacc, for unmodified CUDA source" OFF)
+set(NUNA_COMPILER "AUTO" CACHE STRING "nunacc, for unmodified CUDA source: ON, OFF, or AUTO, where LLVM 19 is found")
 
 include(NunaCuda)  # from here on NUNA_CUDA is ON or OFF
+include(NunaLlvm)  # and so is NUNA_COMPILER
 
 set(NUNA_BACKEND_DEFINITIONS "")
 set(NUNA_FOLDERS_LEFT_OUT "")  # absolute folders of backends that are off: their sources are not globbed

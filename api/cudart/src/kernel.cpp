@@ -1,0 +1,183 @@
+#include "kernel.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "call.hpp"
+#include "limits.hpp"
+
+namespace nuna::cudart {
+namespace {
+
+constexpr std::size_t kArgumentAlignment = 16;
+constexpr std::uint64_t kTilesPerThread = 16;
+constexpr double kShortPicoseconds = 15e6;  // below it, to wake a helper costs more than it brings
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + kArgumentAlignment - 1) / kArgumentAlignment * kArgumentAlignment;
+}
+
+// Of each worker thread, kept and grown.
+class Scratch {
+ public:
+  unsigned char* at_least(std::uint64_t bytes) {
+    if (bytes > bytes_) {
+      bytes_ = (bytes + 4095) / 4096 * 4096;
+      memory_.reset(static_cast<unsigned char*>(std::aligned_alloc(4096, bytes_)));
+      if (memory_ == nullptr) bytes_ = 0;
+    }
+    return memory_.get();
+  }
+
+ private:
+  struct Free {
+    void operator()(unsigned char* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<unsigned char, Free> memory_;
+  std::uint64_t bytes_ = 0;
+};
+
+// Where __nuna_end_kernel goes to, while a kernel runs on this thread.
+thread_local std::jmp_buf* frame = nullptr;
+thread_local Scratch scratch;
+
+// In a function of its own: what it keeps in registers does not survive a jump. Returns 0, or the kernel's error.
+[[gnu::noinline]] int run_guarded(void (*run)(const nuna_block_call*), const nuna_block_call& call) {
+  std::jmp_buf here;
+  frame = &here;
+  const int error = _setjmp(here);
+  if (error == 0) run(&call);
+  frame = nullptr;
+  return error;
+}
+
+class KernelJob final : public Job {
+ public:
+  KernelJob(const KernelAction& action, const Tiles& tiles, std::uint64_t threads)
+      : Job(tiles.count()), action_(action), tiles_of_grid_(tiles), threads_(threads) {}
+
+  void work() override {
+    const nuna_kernel& kernel = *action_.function().kernel;
+    const LaunchShape& shape = action_.shape();
+    nuna_block_call call{};
+    for (std::size_t a = 0; a < 3; ++a) {
+      call.grid[a] = shape.grid[a];
+      call.block[a] = shape.block[a];
+    }
+    call.arguments = action_.arguments();
+    call.dynamic_shared_bytes = shape.dynamic_shared_bytes;
+    call.scratch = scratch.at_least(nuna_scratch_bytes(&kernel, threads_, shape.dynamic_shared_bytes) + 64);
+    if (call.scratch == nullptr) return fail(cudaErrorMemoryAllocation);
+    for (std::uint64_t tile = take(); tile < tiles(); tile = take()) {
+      tiles_of_grid_.tile(tile, call.first, call.last);
+      if (const int error = run_guarded(kernel.run, call)) return fail(static_cast<cudaError_t>(error));
+    }
+  }
+
+ private:
+  void fail(cudaError_t error) {
+    set_sticky_error(error);
+    stop();
+  }
+
+  const KernelAction& action_;
+  const Tiles tiles_of_grid_;
+  const std::uint64_t threads_;
+};
+
+std::uint64_t product(const Grid& grid) { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
+
+}  // namespace
+
+void check_launch(const Function& function, const LaunchShape& shape) {
+  const nuna_kernel& kernel = *function.kernel;
+  for (std::size_t a = 0; a < 3; ++a) {
+    require(shape.grid[a] >= 1 && shape.grid[a] <= limits::kGrid[a], cudaErrorInvalidConfiguration);
+    require(shape.block[a] >= 1 && shape.block[a] <= limits::kBlock[a], cudaErrorInvalidConfiguration);
+  }
+  const std::uint64_t threads = product(shape.block);
+  require(threads <= limits::kThreadsPerBlock, cudaErrorInvalidConfiguration);
+  require(threads <= kernel.max_threads_per_block, cudaErrorInvalidConfiguration);
+  const std::uint64_t limit = function.dynamic_shared_limit.load(std::memory_order_relaxed);
+  const std::uint64_t allowed = std::max<std::uint64_t>(
+      limit,
+      limits::kSharedBytes - std::min<std::uint64_t>(limits::kSharedBytes, kernel.static_shared_bytes));
+  require(shape.dynamic_shared_bytes <= allowed, cudaErrorInvalidValue);
+  for (std::size_t a = 0; a < 3; ++a) {
+    if ((kernel.flags & NUNA_KERNEL_31_BIT_INDICES) == 0) break;
+    if (std::uint64_t{shape.grid[a]} * shape.block[a] < std::uint64_t{1} << 31) continue;
+    const std::string name = "a launch of kernel " + function.name;
+    throw Refused{
+        refuse_function(name.c_str(), "has 2^31 threads or more along an axis, which is not supported")};
+  }
+}
+
+KernelAction::KernelAction(Function& function, const void* host, const LaunchShape& shape, void** arguments)
+    : function_(function), host_(host), shape_(shape) {
+  copy_arguments(arguments);
+}
+
+void KernelAction::copy_arguments(void** arguments) {
+  const nuna_kernel& kernel = *function_.kernel;
+  require(arguments != nullptr || kernel.parameters == 0, cudaErrorInvalidValue);
+  std::size_t bytes = 0;
+  for (std::uint32_t p = 0; p < kernel.parameters; ++p) bytes += aligned(kernel.parameter_bytes[p]);
+  std::byte* next = few_bytes_.data();
+  if (bytes > few_bytes_.size()) {
+    many_bytes_.resize(bytes + kArgumentAlignment);
+    const auto address = reinterpret_cast<std::uintptr_t>(many_bytes_.data());
+    next = many_bytes_.data() + (aligned(address) - address);
+  }
+  if (kernel.parameters > few_pointers_.size()) {
+    many_pointers_.resize(kernel.parameters);
+    pointers_ = many_pointers_.data();
+  }
+  for (std::uint32_t p = 0; p < kernel.parameters; ++p) {
+    require(arguments[p] != nullptr, cudaErrorInvalidValue);
+    std::memcpy(next, arguments[p], kernel.parameter_bytes[p]);
+    pointers_[p] = next;
+    next += aligned(kernel.parameter_bytes[p]);
+  }
+}
+
+std::uint64_t KernelAction::blocks() const { return product(shape_.grid); }
+
+bool KernelAction::is_short() const {
+  const std::uint64_t each = function_.block_picoseconds.load(std::memory_order_relaxed);
+  return blocks() == 1 ||
+         (each != 0 && static_cast<double>(each) * static_cast<double>(blocks()) < kShortPicoseconds);
+}
+
+void KernelAction::run(Crew& crew) const {
+  const auto threads = static_cast<std::uint64_t>(crew.threads());
+  const bool alone = threads == 1 || is_short();
+  const std::uint64_t per_tile = alone ? blocks() : blocks() / (threads * kTilesPerThread);
+  KernelJob job(*this, Tiles(shape_.grid, per_tile), product(shape_.block));
+  const auto start = std::chrono::steady_clock::now();
+  crew.perform(job, alone);
+  const std::chrono::duration<double, std::pico> took = std::chrono::steady_clock::now() - start;
+  const double each =
+      took.count() / static_cast<double>(blocks()) * (alone ? 1.0 : static_cast<double>(threads));
+  function_.block_picoseconds.store(static_cast<std::uint64_t>(each) + 1, std::memory_order_relaxed);
+}
+
+}  // namespace nuna::cudart
+
+extern "C" nuna_thread_state* __nuna_thread_state(void) {
+  static thread_local nuna_thread_state state{};
+  return &state;
+}
+
+extern "C" void __nuna_end_kernel(int error) {
+  if (nuna::cudart::frame != nullptr)
+    _longjmp(*nuna::cudart::frame, error == 0 ? cudaErrorLaunchFailure : error);
+  std::fprintf(stderr, "nuna: device code outside of a kernel has failed (%s)\n",
+               cudaGetErrorName(static_cast<cudaError_t>(error)));
+  std::abort();
+}

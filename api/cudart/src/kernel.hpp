@@ -1,0 +1,53 @@
+#pragma once
+// A kernel's launch as an operation of the lane.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "images.hpp"
+#include "lane.hpp"
+#include "tiles.hpp"
+
+namespace nuna::cudart {
+
+struct LaunchShape {
+  Grid grid{1, 1, 1};
+  Grid block{1, 1, 1};
+  std::uint64_t dynamic_shared_bytes = 0;
+};
+
+/// Throws Refused as CUDA does: cudaErrorInvalidConfiguration and others.
+void check_launch(const Function& function, const LaunchShape& shape);
+
+/// The arguments are copied here.
+class KernelAction final : public Action {
+ public:
+  KernelAction(Function& function, const void* host, const LaunchShape& shape, void** arguments);
+  void run(Crew& crew) const override;
+
+  const Function& function() const { return function_; }
+  const void* host() const { return host_; }  ///< by which the program names the function
+  const LaunchShape& shape() const { return shape_; }
+  const void* const* arguments() const { return pointers_; }
+
+ private:
+  static constexpr std::size_t kFewBytes = 192;
+  static constexpr std::size_t kFewArguments = 16;
+
+  void copy_arguments(void** arguments);
+  std::uint64_t blocks() const;
+  bool is_short() const;
+
+  Function& function_;
+  const void* const host_;
+  const LaunchShape shape_;
+  const void** pointers_ = few_pointers_.data();
+  alignas(16) std::array<std::byte, kFewBytes> few_bytes_;
+  std::array<const void*, kFewArguments> few_pointers_;
+  std::vector<std::byte> many_bytes_;
+  std::vector<const void*> many_pointers_;
+};
+
+}  // namespace nuna::cudart

@@ -1,0 +1,81 @@
+#include "lane.hpp"
+
+#include "call.hpp"
+
+namespace nuna::cudart {
+namespace {
+
+// How long the threads stay together without work. To wake somebody takes 50 us: a program that waits for each of its launches
+// wakes up after the last one, and finds the leader gone if that waits for less.
+constexpr std::chrono::microseconds kStay{200};
+
+}  // namespace
+
+Ticket Lane::push(ActionRef action) {
+  if (pushed_.load() - completed_.load() >= kMostAhead) wait(pushed_.load() - kMostAhead / 2);
+  Ticket ticket = 0;
+  bool gather = false;
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(action));
+    ticket = pushed_.fetch_add(1) + 1;
+    gather = !led_;
+    led_ = true;
+  }
+  if (gather) gathering_(new_crew());
+  return ticket;
+}
+
+void Lane::wait(Ticket ticket) {
+  if (done(ticket) || done_.wait_awake([&] { return done(ticket); })) return;
+  done_.wait([&] {
+    Ticket wanted = wanted_.load();
+    while (ticket < wanted && !wanted_.compare_exchange_weak(wanted, ticket)) {
+    }
+    return done(ticket);
+  });
+}
+
+void Lane::attend(Crew& crew, int part) {
+  if (part == 0) {
+    lead(crew);
+    crew.end();
+  } else {
+    crew.help();
+  }
+}
+
+void Lane::lead(Crew& crew) {
+  do {
+    while (const ActionRef action = next()) {
+      if (sticky_error() == cudaSuccess || action->always()) action->run(crew);
+      complete();
+    }
+    came_.wait_awake([this] { return pushed_.load() != completed_.load(); }, kStay);
+  } while (!leave());
+}
+
+ActionRef Lane::next() {
+  const std::lock_guard lock(mutex_);
+  if (queue_.empty()) return nullptr;
+  ActionRef action = std::move(queue_.front());
+  queue_.pop_front();
+  return action;
+}
+
+// Whoever pushes afterwards gathers the threads again.
+bool Lane::leave() {
+  const std::lock_guard lock(mutex_);
+  led_ = !queue_.empty();
+  return !led_;
+}
+
+// A waiter tells its ticket before it tests, so either it sees this completion or this sees its wish.
+void Lane::complete() {
+  const Ticket now = completed_.fetch_add(1) + 1;
+  if (wanted_.load() > now) return;
+  wanted_.store(kNobody);
+  done_.ring();
+}
+
+}  // namespace nuna::cudart

@@ -1,0 +1,33 @@
+# NUNA_COMPILER, resolved: AUTO is ON where the LLVM is found that nunacc is made of. nunacc itself runs clang++-19.
+
+set_property(CACHE NUNA_COMPILER PROPERTY STRINGS AUTO ON OFF)
+string(TOUPPER "${NUNA_COMPILER}" NUNA_COMPILER_ASKED)
+if(NOT NUNA_COMPILER_ASKED MATCHES "^(AUTO|ON|OFF|YES|NO|TRUE|FALSE|1|0)$")
+  message(FATAL_ERROR "NUNA_COMPILER is '${NUNA_COMPILER}': expected AUTO, ON or OFF.")
+endif()
+
+set(NUNA_COMPILER_LACKS "")
+if(NOT NUNA_COMPILER_ASKED STREQUAL "AUTO" AND NOT NUNA_COMPILER)
+  set(NUNA_COMPILER_LACKS "NUNA_COMPILER is OFF")
+elseif(NUNA_SANITIZE)
+  set(NUNA_COMPILER_LACKS "LLVM is not built for sanitizers")
+elseif(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(NUNA_COMPILER_LACKS "it makes code for x86-64 only")
+else()
+  find_package(LLVM 19.1 QUIET CONFIG HINTS /usr/lib/llvm-19)
+  if(NOT LLVM_FOUND)
+    set(NUNA_COMPILER_LACKS "LLVM 19 was not found (Debian: llvm-19-dev, clang-19)")
+  endif()
+  if(NUNA_COMPILER_LACKS AND NOT NUNA_COMPILER_ASKED STREQUAL "AUTO")
+    message(FATAL_ERROR "NUNA_COMPILER=ON: ${NUNA_COMPILER_LACKS}. Say where with -DLLVM_DIR=<its lib/cmake/llvm>, or configure "
+                        "with -DNUNA_COMPILER=OFF.")
+  endif()
+endif()
+
+if(NUNA_COMPILER_LACKS)
+  set(NUNA_COMPILER OFF)
+  message(STATUS "nunacc: no (${NUNA_COMPILER_LACKS})")
+else()
+  set(NUNA_COMPILER ON)
+  message(STATUS "nunacc: with LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
+endif()

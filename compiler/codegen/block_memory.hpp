@@ -1,0 +1,45 @@
+#pragma once
+// Where things lie in a block's scratch memory (nuna_cudart/image.h): a fixed part, then what each thread keeps, as arrays over
+// the block's threads, then dynamic shared memory.
+
+#include <llvm/IR/Module.h>
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "codegen/device_module.hpp"
+#include "codegen/thread_code.hpp"
+
+namespace nuna::compiler {
+
+constexpr std::uint64_t kMaxWarps = 32;
+constexpr std::uint64_t kSlotWords = 64;
+constexpr std::uint64_t kCacheLine = 64;
+
+/// What a thread keeps: an array of `bytes` a thread, at fixed_bytes + threads * before.
+struct PerThread {
+  std::uint64_t before = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct BlockMemory {
+  std::uint64_t cells = 0;                                      ///< 4 words of the block
+  std::uint64_t slots = 0;                                      ///< kSlotWords words for each warp
+  std::uint64_t warp_counters = 0;                              ///< a program counter for each warp
+  std::map<const llvm::GlobalVariable*, std::uint64_t> shared;  ///< static __shared__ variables
+  std::uint64_t shared_bytes = 0;                            ///< of static shared memory that the kernel uses
+  std::map<const llvm::AllocaInst*, std::uint64_t> uniform;  ///< 8 bytes or more for each warp
+  std::map<const llvm::AllocaInst*, PerThread> per_thread;
+  PerThread counters;  ///< threads' own program counters
+  PerThread masks;     ///< the lanes that a thread waits for
+  std::uint64_t fixed_bytes = 0;
+  std::uint64_t thread_bytes = 0;
+};
+
+/// Static shared memory of all functions that are no kernels: at the same place in every block.
+using CommonShared = std::map<const llvm::GlobalVariable*, std::uint64_t>;
+
+BlockMemory lay_out(const ThreadCode& code, const DeviceModule& device, const CommonShared& common);
+
+}  // namespace nuna::compiler

@@ -1,0 +1,23 @@
+#pragma once
+// Device code in, an object for this machine out.
+
+#include <string>
+#include <vector>
+
+namespace nuna::compiler {
+
+struct DeviceOptions {
+  std::vector<std::string> bitcode;  ///< files as clang's device pass writes them; several are linked
+  std::string object;                ///< to be written
+  std::string id;                    ///< of the image; "" for a device link
+  std::string cpu = "native";        ///< as clang's -march
+  bool debug = false;                ///< keep lines for debuggers
+  std::string ptx;                   ///< a file, if there is one
+  std::string
+      print_ir;  ///< where the IR is written before and behind each step, for developers; "" for nowhere
+};
+
+/// Throws std::runtime_error with a message for the user.
+void compile_device(const DeviceOptions& options);
+
+}  // namespace nuna::compiler

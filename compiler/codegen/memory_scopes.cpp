@@ -1,0 +1,52 @@
+#include "codegen/memory_scopes.hpp"
+
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/MDBuilder.h>
+
+namespace nuna::compiler {
+
+namespace {
+
+/// Whether threads of a block may make this access in any order: no atomic, nothing volatile, no unknown call, no memory that
+/// is one thread's after the other's.
+bool is_independent(const llvm::Instruction& access) {
+  if (access.isVolatile() || access.isAtomic()) return false;
+  const llvm::Value* address = llvm::getLoadStorePointerOperand(&access);
+  if (address == nullptr) return false;
+  return !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address, 12));
+}
+
+}  // namespace
+
+MemoryScopes::MemoryScopes(llvm::LLVMContext& context) : context_(context) {
+  llvm::MDBuilder builder(context);
+  auto* domain = builder.createAnonymousAliasScopeDomain("nuna");
+  kept_ = llvm::MDNode::get(context, builder.createAnonymousAliasScope(domain, "kept"));
+}
+
+void MemoryScopes::mark_users(llvm::Instruction& access, llvm::MDNode* group) const {
+  if (!access.mayReadOrWriteMemory()) return;
+  access.setMetadata(llvm::LLVMContext::MD_noalias,
+                     llvm::MDNode::concatenate(access.getMetadata(llvm::LLVMContext::MD_noalias), kept_));
+  if (group != nullptr && is_independent(access))
+    access.setMetadata(llvm::LLVMContext::MD_access_group, group);
+}
+
+void MemoryScopes::mark_kept(llvm::Instruction& access, llvm::MDNode* group) const {
+  access.setMetadata(llvm::LLVMContext::MD_alias_scope, kept_);
+  if (group != nullptr) access.setMetadata(llvm::LLVMContext::MD_access_group, group);
+}
+
+llvm::MDNode* MemoryScopes::make_group() const { return llvm::MDNode::getDistinct(context_, {}); }
+
+void MemoryScopes::mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group) const {
+  auto* accesses =
+      llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.parallel_accesses"), group});
+  auto self = llvm::MDNode::getTemporary(context_, {});
+  auto* loop = llvm::MDNode::getDistinct(context_, {self.get(), accesses});
+  loop->replaceOperandWith(0, loop);
+  branch.setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
+}  // namespace nuna::compiler

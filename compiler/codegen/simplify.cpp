@@ -1,0 +1,92 @@
+#include <llvm/ADT/SCCIterator.h>
+#include <llvm/Analysis/CallGraph.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/IPO/Internalize.h>
+
+#include <set>
+#include <stdexcept>
+
+#include "codegen/analyses.hpp"
+#include "codegen/device_module.hpp"
+#include "codegen/diagnostics.hpp"
+#include "codegen/intrinsics.hpp"
+
+namespace nuna::compiler {
+
+namespace {
+
+/// Functions of more instructions are left to clang's own judgement, unless they need their thread.
+constexpr std::size_t kSmallFunction = 600;
+
+class Inlining {
+ public:
+  explicit Inlining(DeviceModule& device) : graph_(*device.module) {
+    for (auto& kernel : device.kernels) kernels_.insert(kernel.function);
+    for (auto scc = llvm::scc_begin(&graph_); !scc.isAtEnd(); ++scc) {
+      for (auto* node : *scc) visit(node->getFunction(), scc.hasCycle());
+    }
+  }
+
+ private:
+  /// Callees come before their callers.
+  void visit(llvm::Function* function, bool recursive) {
+    if (function == nullptr || function->isDeclaration()) return;
+    bool waits = false;
+    bool needs_thread = false;
+    for (auto& instruction : llvm::instructions(*function)) {
+      waits |= suspends(instruction);
+      needs_thread |= intrinsic_of(instruction).has_value();
+      const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+      auto* called = call != nullptr ? call->getCalledFunction() : nullptr;
+      if (called == nullptr) continue;
+      waits |= wait_.count(called) != 0;
+      needs_thread |= need_thread_.count(called) != 0;
+    }
+    if (waits) wait_.insert(function);
+    if (needs_thread) need_thread_.insert(function);
+    if (kernels_.count(function) != 0) return;
+    const bool by_pointer = function->hasAddressTaken();
+    if (waits && (recursive || by_pointer)) {
+      throw std::runtime_error(at_line(*function) + "threads wait for each other in '" + readable(*function) +
+                               "', which is " + (recursive ? "recursive" : "called through a pointer") +
+                               ": barriers, shuffles and votes there are not supported");
+    }
+    if (recursive) return;
+    const bool small = function->getInstructionCount() <= kSmallFunction &&
+                       !function->hasFnAttribute(llvm::Attribute::NoInline);
+    if (waits || needs_thread || small) {
+      function->removeFnAttr(llvm::Attribute::NoInline);
+      function->removeFnAttr(llvm::Attribute::OptimizeNone);
+      function->addFnAttr(llvm::Attribute::AlwaysInline);
+    }
+  }
+
+  llvm::CallGraph graph_;
+  std::set<llvm::Function*> kernels_;
+  std::set<llvm::Function*> wait_;
+  std::set<llvm::Function*> need_thread_;
+};
+
+}  // namespace
+
+void simplify(DeviceModule& device, llvm::TargetMachine& machine) {
+  Inlining{device};
+  Analyses analyses(machine);
+  std::set<const llvm::GlobalValue*> kept(device.variables.begin(), device.variables.end());
+  for (const auto& shared : device.shared) kept.insert(shared.variable);
+  for (const auto& kernel : device.kernels) kept.insert(kernel.function);
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass());
+  passes.addPass(
+      llvm::InternalizePass([&](const llvm::GlobalValue& value) { return kept.count(&value) != 0; }));
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.addPass(
+      llvm::createModuleToFunctionPassAdaptor(analyses.builder().buildFunctionSimplificationPipeline(
+          llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None)));
+  passes.run(*device.module, analyses.modules());
+}
+
+}  // namespace nuna::compiler

@@ -1,0 +1,28 @@
+#pragma once
+// Which values and branches of a kernel are the same for all threads of a block.
+
+#include <llvm/ADT/GenericCycleInfo.h>
+#include <llvm/Analysis/CycleAnalysis.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Analysis/UniformityAnalysis.h>
+#include <llvm/IR/Dominators.h>
+
+#include <memory>
+
+namespace nuna::compiler {
+
+/// LLVM's uniformity analysis with our sources of divergence: thread indices, memory that threads may change, calls that read
+/// memory, atomics. Good until the function's control flow changes.
+class Uniformity {
+ public:
+  explicit Uniformity(llvm::Function& function);
+  bool is_uniform(const llvm::Value& value) const { return info_->isUniform(&value); }
+
+ private:
+  llvm::DominatorTree dominators_;
+  llvm::CycleInfo cycles_;
+  llvm::TargetTransformInfo divergence_;
+  std::unique_ptr<llvm::UniformityInfo> info_;
+};
+
+}  // namespace nuna::compiler

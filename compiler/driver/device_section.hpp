@@ -1,0 +1,19 @@
+#pragma once
+// Device code inside objects (-rdc=true): bitcode in a section that no linker loads, and the host's registration functions.
+
+#include <string>
+#include <vector>
+
+namespace nuna::compiler {
+
+/// Writes an object whose section .nuna.device holds `bitcode` (a file), and which defines what `host_object` calls to have its
+/// kernels registered (__cudaRegisterLinkedBinary...).
+void write_device_section(const std::string& bitcode, const std::string& host_object,
+                          const std::string& object);
+
+/// The bitcode in objects and archives, each put into a file in `folder`: the files' names. Files that do not exist or hold no
+/// device code are passed over. Throws std::runtime_error on a file that cannot be read.
+std::vector<std::string> extract_device_code(const std::vector<std::string>& files,
+                                             const std::string& folder);
+
+}  // namespace nuna::compiler

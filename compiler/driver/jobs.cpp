@@ -1,0 +1,277 @@
+#include "driver/jobs.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <stdexcept>
+
+namespace nuna::compiler {
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+void append(Strings& to, const Strings& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+class Planner {
+ public:
+  Planner(const CommandLine& line, const Installation& installation, std::string temporary)
+      : line_(line), installation_(installation), temporary_(std::move(temporary)) {}
+
+  std::vector<Job> plan() {
+    if (line_.inputs.empty()) throw std::runtime_error("no input files (nunacc --help says more)");
+    switch (line_.goal) {
+      case Goal::ptx:
+        throw std::runtime_error("-ptx: code for GPUs is not written by nunacc; use nvcc -ptx");
+      case Goal::preprocess:
+      case Goal::dependencies:
+        plan_preprocessing();
+        break;
+      case Goal::compile:
+        plan_compilation();
+        break;
+      case Goal::device_link:
+        plan_device_link();
+        break;
+      case Goal::library:
+        plan_library();
+        break;
+      case Goal::link:
+        plan_link();
+        break;
+    }
+    return std::move(jobs_);
+  }
+
+ private:
+  bool is_source(const Input& input) const {
+    return input.kind != Input::Kind::object && input.kind != Input::Kind::library;
+  }
+
+  std::string between(const std::string& source, const char* suffix) {
+    return temporary_ + "/" + std::to_string(next_) + "-" + std::filesystem::path(source).stem().string() +
+           suffix;
+  }
+
+  Strings front_end(const Input& input) const {
+    Strings words{installation_.clang};
+    const bool cuda = input.kind == Input::Kind::cuda;
+    append(words, {"-x", cuda ? "cuda" : input.kind == Input::Kind::cxx ? "c++" : "c"});
+    if (cuda)
+      append(words,
+             {"--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib", "-nogpuinc", "-Wno-unknown-cuda-version"});
+    append(words, line_.preprocessing);
+    for (const auto& folder : installation_.include_folders) append(words, {"-isystem", folder});
+    if (cuda) append(words, {"-include", "cuda_runtime.h"});
+    if (line_.per_thread_stream) words.emplace_back("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
+    if (line_.device_objects && cuda) words.emplace_back("-D__CUDACC_RDC__=1");
+    for (const auto& option : line_.both) {
+      if (input.kind != Input::Kind::c || option.compare(0, 8, "-std=c++") != 0) words.push_back(option);
+    }
+    return words;
+  }
+
+  Strings host_options() const {
+    Strings words{"-fPIC"};  // objects go into libraries and programs alike; users may say -fno-PIC
+    append(words, line_.host);
+    return words;
+  }
+
+  void compile(const Input& input, const std::string& object) {
+    if (input.kind != Input::Kind::cuda) {
+      Strings words = front_end(input);
+      append(words, host_options());
+      append(words, line_.dependencies);
+      append(words, {"-c", input.path, "-o", object});
+      jobs_.emplace_back(Command{std::move(words)});
+      return;
+    }
+    CudaCompilation job;
+    job.source = input.path;
+    job.object = object;
+    job.bitcode = between(input.path, ".bc");
+    job.host_object = between(input.path, ".host.o");
+    job.blob = between(input.path, ".id");
+    const auto id = line_.device_objects ? std::string() : image_id(input.path, object);
+    job.blob_text = "nuna:" + id;
+    job.device_object = line_.device_objects;
+
+    job.device_pass.words = front_end(input);
+    append(job.device_pass.words,
+           {"--cuda-device-only", "-fno-builtin-printf", "-O3", "-fno-math-errno", "-gline-tables-only",
+            line_.contract ? "-ffp-contract=fast" : "-ffp-contract=off"});
+    if (line_.fast_math) append(job.device_pass.words, {"-ffast-math", "-D__USE_FAST_MATH__=1"});
+    if (line_.device_objects) job.device_pass.words.emplace_back("-fgpu-rdc");
+    append(job.device_pass.words,
+           {"-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", input.path, "-o", job.bitcode});
+
+    job.host_pass.words = front_end(input);
+    append(job.host_pass.words, {"--cuda-host-only", "-ffp-contract=off"});
+    append(job.host_pass.words, host_options());
+    append(job.host_pass.words, line_.dependencies);
+    if (!line_.dependencies.empty()) append(job.host_pass.words, dependency_target(input, object));
+    if (line_.device_objects) job.host_pass.words.emplace_back("-fgpu-rdc");
+    append(job.host_pass.words, {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", job.blob, "-c", input.path,
+                                 "-o", job.host_object});
+
+    job.device.bitcode = {job.bitcode};
+    job.device.object = between(input.path, ".device.o");
+    job.device.id = id;
+    job.device.cpu = line_.march;
+    job.device.debug = line_.debug;
+    if (line_.keep) job.device.print_ir = between(input.path, "");
+    job.join.words = {installation_.linker, "-r", "-o", object, job.host_object, job.device.object};
+    ++next_;
+    jobs_.emplace_back(std::move(job));
+  }
+
+  /// Of the object that is asked for, not of what the host pass writes.
+  Strings dependency_target(const Input& input, const std::string& object) const {
+    Strings words;
+    bool file = false;
+    bool target = false;
+    for (const auto& word : line_.dependencies) {
+      file |= word == "-MF";
+      target |= word == "-MT" || word == "-MQ";
+    }
+    const bool named = line_.goal == Goal::compile;
+    if (!target) append(words, {"-MQ", object});
+    if (!file)
+      append(words,
+             {"-MF", std::filesystem::path(named ? object : input.path).replace_extension(".d").string()});
+    return words;
+  }
+
+  /// Tells images of one program apart: by what was compiled and where to.
+  static std::string image_id(const std::string& source, const std::string& object) {
+    const auto where = std::filesystem::absolute(source).lexically_normal().string() + "\n" +
+                       std::filesystem::absolute(object).lexically_normal().string();
+    return std::filesystem::path(source).stem().string() + "-" +
+           std::to_string(std::hash<std::string>{}(where));
+  }
+
+  std::string in_output_folder(std::string file) const {
+    if (!line_.output_folder.empty() && std::filesystem::path(file).is_relative())
+      file = line_.output_folder + "/" + file;
+    return file;
+  }
+
+  void plan_preprocessing() {
+    for (const auto& input : line_.inputs) {
+      if (!is_source(input)) continue;
+      auto words = front_end(input);
+      if (input.kind == Input::Kind::cuda) words.emplace_back("--cuda-host-only");
+      append(words, line_.dependencies);
+      if (line_.goal == Goal::preprocess) words.emplace_back("-E");
+      words.push_back(input.path);
+      if (!line_.output.empty()) append(words, {"-o", in_output_folder(line_.output)});
+      jobs_.emplace_back(Command{std::move(words)});
+    }
+  }
+
+  void plan_compilation() {
+    std::size_t sources = 0;
+    for (const auto& input : line_.inputs) sources += is_source(input) ? 1 : 0;
+    if (sources == 0) throw std::runtime_error("-c: there is no source file to compile");
+    if (sources > 1 && !line_.output.empty())
+      throw std::runtime_error("-o names one file, but -c writes one for each of several sources");
+    for (const auto& input : line_.inputs) {
+      if (!is_source(input)) continue;
+      const auto object = std::filesystem::path(input.path).filename().replace_extension(".o").string();
+      compile(input, in_output_folder(line_.output.empty() ? object : line_.output));
+    }
+  }
+
+  /// Compiles what is source; returns all objects and libraries, in the order of the command line.
+  Strings objects() {
+    Strings all;
+    for (const auto& input : line_.inputs) {
+      if (is_source(input)) {
+        const auto object = between(input.path, ".o");
+        compile(input, object);
+        ++next_;
+        all.push_back(object);
+      } else {
+        all.push_back(input.path);
+      }
+    }
+    return all;
+  }
+
+  void link_device(const Strings& from, const std::string& object, bool required) {
+    DeviceLink job;
+    job.from = from;
+    job.object = object;
+    job.required = required;
+    job.device.object = object;
+    job.device.cpu = line_.march;
+    job.device.debug = line_.debug;
+    if (line_.keep) job.device.print_ir = temporary_ + "/device-link";
+    jobs_.emplace_back(std::move(job));
+  }
+
+  void plan_device_link() {
+    const auto from = objects();
+    link_device(from, in_output_folder(line_.output.empty() ? "a_dlink.o" : line_.output), true);
+  }
+
+  void plan_library() {
+    const auto members = objects();
+    Strings words{installation_.archiver, "rcs",
+                  in_output_folder(line_.output.empty() ? "a.a" : line_.output)};
+    append(words, members);
+    jobs_.emplace_back(Command{std::move(words)});
+  }
+
+  void plan_link() {
+    const auto from = objects();
+    const auto linked = temporary_ + "/device-link.o";
+    Strings device_from = from;
+    append(device_from, libraries());
+    link_device(device_from, linked, false);
+    Strings words{installation_.clang};
+    append(words, {"-o", in_output_folder(line_.output.empty() ? "a.out" : line_.output)});
+    append(words, from);
+    for (const auto& option : line_.host) {
+      if (option == "-pg" || option == "-pthread" || option.compare(0, 8, "-fopenmp") == 0 ||
+          option.compare(0, 11, "-fsanitize=") == 0) {
+        words.push_back(option);
+      }
+      if (option.compare(0, 4, "-Wl,") == 0) words.push_back(option);
+    }
+    append(words, line_.linking);
+    if (line_.with_runtime && !installation_.library_folder.empty()) {
+      append(words, {"-L" + installation_.library_folder, "-Wl,-rpath," + installation_.library_folder,
+                     "-lnuna_cudart"});
+    }
+    append(words, {"-lm"});
+    jobs_.emplace_back(HostLink{{std::move(words)}, linked});
+  }
+
+  /// Static libraries that -l names in folders of -L: they may hold device code.
+  Strings libraries() const {
+    Strings found;
+    for (const auto& option : line_.linking) {
+      if (option.compare(0, 2, "-l") != 0) continue;
+      for (const auto& folder : line_.linking) {
+        if (folder.compare(0, 2, "-L") == 0)
+          found.push_back(folder.substr(2) + "/lib" + option.substr(2) + ".a");
+      }
+    }
+    return found;
+  }
+
+  const CommandLine& line_;
+  const Installation& installation_;
+  const std::string temporary_;
+  std::vector<Job> jobs_;
+  int next_ = 0;
+};
+
+}  // namespace
+
+std::vector<Job> plan_jobs(const CommandLine& line, const Installation& installation,
+                           const std::string& temporary) {
+  return Planner(line, installation, temporary).plan();
+}
+
+}  // namespace nuna::compiler

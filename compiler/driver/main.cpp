@@ -1,0 +1,79 @@
+// nunacc: compiles CUDA source that was written for one GPU, unmodified, for CPU cores. See docs/nunacc.md.
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include "driver/command_line.hpp"
+#include "driver/installation.hpp"
+#include "driver/jobs.hpp"
+#include "driver/run_jobs.hpp"
+#include "nuna/version.hpp"
+
+namespace nuna::compiler {
+
+namespace {
+
+/// A folder of its own for files in between, removed at the end.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const CommandLine& line) : kept_(line.keep) {
+    if (kept_) {
+      path_ = line.keep_folder.empty() ? "." : line.keep_folder;
+      return;
+    }
+    const char* base = std::getenv("TMPDIR");
+    path_ = std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/nunacc-XXXXXX";
+    if (mkdtemp(path_.data()) == nullptr)
+      throw std::runtime_error(path_ + ": no temporary folder can be made here (TMPDIR)");
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!kept_) std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  bool kept_;
+  std::string path_;
+};
+
+/// Laid out as nvcc's, which build systems read: they look for "release 12.8, V12.8.x".
+void print_version() {
+  std::cout << "nunacc: NVIDIA (R) Cuda compiler driver's command line, for CPU cores\n"
+            << "Part of Nuna " << NUNA_VERSION << "\n"
+            << "Cuda compilation tools, release 12.8, V12.8.0\n";
+}
+
+int run(const std::vector<std::string>& arguments) {
+  const auto line = read_command_line(arguments);
+  if (line.help) {
+    std::cout << help_text();
+    return 0;
+  }
+  if (line.version) {
+    print_version();
+    return 0;
+  }
+  const TemporaryFolder temporary(line);
+  const auto jobs = plan_jobs(line, find_installation(), temporary.path());
+  return run_jobs(jobs, {line.verbose, line.dry_run, temporary.path()});
+}
+
+}  // namespace
+
+}  // namespace nuna::compiler
+
+int main(int argc, char** argv) {
+  try {
+    return nuna::compiler::run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::cerr << "nunacc: " << error.what() << '\n';
+    return 1;
+  }
+}

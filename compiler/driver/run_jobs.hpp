@@ -1,0 +1,20 @@
+#pragma once
+// Carries out what jobs.hpp plans.
+
+#include <string>
+#include <vector>
+
+#include "driver/jobs.hpp"
+
+namespace nuna::compiler {
+
+struct Manner {
+  bool verbose = false;  ///< print each command
+  bool dry_run = false;  ///< print only
+  std::string temporary;
+};
+
+/// Returns the exit status of nunacc: 0, or that of the first job that failed.
+int run_jobs(const std::vector<Job>& jobs, const Manner& manner);
+
+}  // namespace nuna::compiler

@@ -1,0 +1,5 @@
+#ifndef NUNA_CRT_COMMON_FUNCTIONS_H
+#define NUNA_CRT_COMMON_FUNCTIONS_H
+/* Programs include it by this name; all of it comes with cuda_runtime.h. */
+#include "cuda_runtime.h"
+#endif

@@ -1,0 +1,5 @@
+#ifndef NUNA_HOST_CONFIG_H
+#define NUNA_HOST_CONFIG_H
+/* Programs include it by this name. */
+#include "crt/host_defines.h"
+#endif

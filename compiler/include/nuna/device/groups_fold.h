@@ -1,0 +1,53 @@
+#ifndef NUNA_DEVICE_GROUPS_FOLD_H
+#define NUNA_DEVICE_GROUPS_FOLD_H
+/* What reduce.h and scan.h share: the operators, and a walk over the values of a group. */
+
+#include "nuna/device/groups_warp.h"
+
+namespace cooperative_groups {
+
+#define NUNA_OPERATOR(name, expression)                                                        \
+  template <class T = void>                                                                    \
+  struct name {                                                                                \
+    NUNA_GROUP T operator()(const T& a, const T& b) const { return static_cast<T>(expression); } \
+  };
+NUNA_OPERATOR(plus, a + b)
+NUNA_OPERATOR(less, b < a ? b : a)
+NUNA_OPERATOR(greater, a < b ? b : a)
+NUNA_OPERATOR(bit_and, a& b)
+NUNA_OPERATOR(bit_or, a | b)
+NUNA_OPERATOR(bit_xor, a ^ b)
+#undef NUNA_OPERATOR
+
+namespace details {
+
+/* visit(value, lane, is it the first) for every lane of `mask` that takes part, upwards. The slots of a warp hold 16 bytes a lane;
+ * larger values come by one shuffle each. */
+template <class T, class Visit>
+NUNA_GROUP void fold(unsigned mask, const T& value, Visit visit) {
+  bool first = true;
+  if (sizeof(T) <= 16) {
+    T* slots = (T*)__nuna_warp_slots();
+    slots[__nuna_sreg(12)] = value;
+    const unsigned present = __nuna_warp_barrier(mask);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if (!(present >> lane & 1u)) continue;
+      visit(slots[lane], lane, first);
+      first = false;
+    }
+    (void)__nuna_warp_barrier(mask);
+    return;
+  }
+  const unsigned present = __nuna_warp_barrier(mask);
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    const T other = exchange(mask, value, lane);
+    if (!(present >> lane & 1u)) continue;
+    visit(other, lane, first);
+    first = false;
+  }
+}
+
+}  // namespace details
+}  // namespace cooperative_groups
+
+#endif

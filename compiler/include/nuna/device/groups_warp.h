@@ -1,0 +1,161 @@
+#ifndef NUNA_DEVICE_GROUPS_WARP_H
+#define NUNA_DEVICE_GROUPS_WARP_H
+/* Groups within a warp: tiles of a fixed number of threads, and the threads of any mask. */
+
+#include "nuna/device/groups_block.h"
+#include "nuna/device/integer.h"
+
+namespace cooperative_groups {
+
+namespace details {
+
+/* `value` of lane `source` among the lanes of `mask`, for values of any size. */
+template <class T>
+NUNA_GROUP T exchange(unsigned mask, const T& value, unsigned source) {
+  constexpr unsigned kWords = (sizeof(T) + 7) / 8;
+  unsigned long long words[kWords] = {};
+  __builtin_memcpy(words, &value, sizeof(T));
+  for (unsigned i = 0; i < kWords; ++i) words[i] = __nuna_exchange(mask, words[i], source);
+  T result;
+  __builtin_memcpy((void*)&result, words, sizeof(T));
+  return result;
+}
+
+/* Bit i of the result is the bit of `bits` where `mask` has its i-th one. */
+NUNA_GROUP unsigned pack(unsigned bits, unsigned mask) {
+  unsigned packed = 0;
+  for (unsigned rank = 0; mask != 0; mask &= mask - 1u, ++rank) {
+    if (bits & mask & (0u - mask)) packed |= 1u << rank;
+  }
+  return packed;
+}
+
+NUNA_GROUP unsigned aligned_lanes(unsigned size) {
+  return size >= 32 ? 0xffffffffu : ((1u << size) - 1u) << (__nuna_sreg(12) & ~(size - 1u));
+}
+
+}  // namespace details
+
+class coalesced_group : public thread_group {
+ public:
+  explicit NUNA_GROUP coalesced_group(unsigned mask, unsigned meta_rank = 0, unsigned meta_size = 1)
+      : thread_group(mask), meta_rank_(meta_rank), meta_size_(meta_size) {}
+  NUNA_GROUP void sync() const { (void)__nuna_warp_barrier(mask_); }
+  NUNA_GROUP unsigned size() const { return (unsigned)__popc(mask_); }
+  NUNA_GROUP unsigned num_threads() const { return size(); }
+  NUNA_GROUP unsigned thread_rank() const { return (unsigned)__popc(details::lanes_before(mask_)); }
+  NUNA_GROUP unsigned meta_group_rank() const { return meta_rank_; }
+  NUNA_GROUP unsigned meta_group_size() const { return meta_size_; }
+
+  template <class T>
+  NUNA_GROUP T shfl(T value, unsigned rank) const {
+    return details::exchange(mask_, value, lane_of(rank % size()));
+  }
+  template <class T>
+  NUNA_GROUP T shfl_up(T value, unsigned delta) const {
+    const unsigned rank = thread_rank();
+    return details::exchange(mask_, value, lane_of(rank >= delta ? rank - delta : rank));
+  }
+  template <class T>
+  NUNA_GROUP T shfl_down(T value, unsigned delta) const {
+    const unsigned rank = thread_rank();
+    return details::exchange(mask_, value, lane_of(rank + delta < size() ? rank + delta : rank));
+  }
+  NUNA_GROUP int any(int yes) const { return __any_sync(mask_, yes); }
+  NUNA_GROUP int all(int yes) const { return __all_sync(mask_, yes); }
+  NUNA_GROUP unsigned ballot(int yes) const { return details::pack(__ballot_sync(mask_, yes), mask_); }
+  template <class T>
+  NUNA_GROUP unsigned match_any(T value) const {
+    return details::pack(__match_any_sync(mask_, value), mask_);
+  }
+  template <class T>
+  NUNA_GROUP unsigned match_all(T value, int& same) const {
+    return details::pack(__match_all_sync(mask_, value, &same), mask_);
+  }
+
+ private:
+  NUNA_GROUP unsigned lane_of(unsigned rank) const {
+    return mask_ == 0xffffffffu ? rank : __fns(mask_, 0, (int)rank + 1);
+  }
+  unsigned meta_rank_, meta_size_;
+};
+NUNA_GROUP coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
+
+template <unsigned Size, class Parent = void>
+class thread_block_tile : public thread_group {
+  static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
+                "nuna: tiles have 1, 2, 4, 8, 16 or 32 threads on CPU devices");
+
+ public:
+  NUNA_GROUP thread_block_tile() : thread_group(details::aligned_lanes(Size)) {}
+  template <class Other>
+  NUNA_GROUP thread_block_tile(const thread_block_tile<Size, Other>&) : thread_block_tile() {}
+  NUNA_GROUP void sync() const { (void)__nuna_warp_barrier(mask_); }
+  static NUNA_GROUP unsigned thread_rank() { return __nuna_sreg(12) & (Size - 1); }
+  static constexpr __device__ unsigned size() { return Size; }
+  static constexpr __device__ unsigned num_threads() { return Size; }
+  static NUNA_GROUP unsigned meta_group_rank() { return details::thread_rank_in_block() / Size; }
+  static NUNA_GROUP unsigned meta_group_size() { return (details::threads_in_block() + Size - 1) / Size; }
+
+  template <class T>
+  NUNA_GROUP T shfl(T value, int rank) const {
+    return details::exchange(mask_, value, __nuna_source(rank, Size));
+  }
+  template <class T>
+  NUNA_GROUP T shfl_up(T value, unsigned delta) const {
+    return details::exchange(mask_, value, __nuna_source_up(delta, Size));
+  }
+  template <class T>
+  NUNA_GROUP T shfl_down(T value, unsigned delta) const {
+    return details::exchange(mask_, value, __nuna_source_down(delta, Size));
+  }
+  template <class T>
+  NUNA_GROUP T shfl_xor(T value, unsigned bits) const {
+    return details::exchange(mask_, value, __nuna_source_xor((int)bits, Size));
+  }
+  NUNA_GROUP int any(int yes) const { return __any_sync(mask_, yes); }
+  NUNA_GROUP int all(int yes) const { return __all_sync(mask_, yes); }
+  NUNA_GROUP unsigned ballot(int yes) const { return __ballot_sync(mask_, yes) >> first(); }
+  template <class T>
+  NUNA_GROUP unsigned match_any(T value) const {
+    return __match_any_sync(mask_, value) >> first();
+  }
+  template <class T>
+  NUNA_GROUP unsigned match_all(T value, int& same) const {
+    return __match_all_sync(mask_, value, &same) >> first();
+  }
+
+ private:
+  static NUNA_GROUP unsigned first() { return __nuna_sreg(12) & ~(Size - 1u); }
+};
+
+template <unsigned Size, class Parent>
+NUNA_GROUP thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
+  return thread_block_tile<Size, Parent>();
+}
+template <unsigned Size>
+NUNA_GROUP coalesced_group tiled_partition(const coalesced_group& parent) {
+  const unsigned rank = parent.thread_rank();
+  unsigned mask = parent._mask();
+  for (unsigned skip = rank / Size * Size; skip > 0; --skip) mask &= mask - 1u;
+  unsigned rest = mask;
+  for (unsigned skip = 0; skip < Size; ++skip) rest &= rest - 1u;
+  return coalesced_group(mask & ~rest, rank / Size, (parent.size() + Size - 1) / Size);
+}
+NUNA_GROUP thread_group tiled_partition(const thread_group& parent, unsigned size) {
+  return thread_group(details::aligned_lanes(size) & (parent._mask() == 0 ? 0xffffffffu : parent._mask()));
+}
+
+/* The members of `parent` that have the same label. */
+template <class Parent, class Label>
+NUNA_GROUP coalesced_group labeled_partition(const Parent& parent, Label label) {
+  return coalesced_group(__match_any_sync(parent._mask(), label));
+}
+template <class Parent>
+NUNA_GROUP coalesced_group binary_partition(const Parent& parent, bool yes) {
+  return coalesced_group(__match_any_sync(parent._mask(), (int)yes));
+}
+
+}  // namespace cooperative_groups
+
+#endif

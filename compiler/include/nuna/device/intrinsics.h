@@ -1,0 +1,22 @@
+#ifndef NUNA_DEVICE_INTRINSICS_H
+#define NUNA_DEVICE_INTRINSICS_H
+/* What codegen replaces: the table in compiler/README.md. Never defined. And the words with which the headers beside this
+ * one declare their functions. */
+
+#include "crt/host_defines.h"
+
+#define NUNA_DEVICE static __device__ __inline__ __attribute__((always_inline, unused))
+#define NUNA_BOTH static __host__ __device__ __inline__ __attribute__((always_inline, unused))
+
+extern "C" {
+__device__ __attribute__((const)) unsigned __nuna_sreg(int k);
+__device__ __attribute__((convergent)) void __nuna_barrier();
+__device__ __attribute__((convergent)) unsigned __nuna_warp_barrier(unsigned mask);
+__device__ __attribute__((const)) unsigned long long* __nuna_warp_slots();
+__device__ __attribute__((const)) unsigned* __nuna_block_cells();
+__device__ __attribute__((const)) void* __nuna_dynamic_shared();
+__device__ __attribute__((const)) unsigned long long __nuna_dynamic_shared_bytes();
+__device__ __attribute__((noreturn, cold)) void __nuna_end_kernel(int error);
+}
+
+#endif

@@ -1,0 +1,155 @@
+#ifndef NUNA_DEVICE_WARP_H
+#define NUNA_DEVICE_WARP_H
+/* Shuffles, votes, matches and reductions of a warp: a lane writes its value into the warp's slots, the lanes meet, each reads what it
+ * needs, and they meet again before the next may write. The names without _sync take the lanes that come by together. */
+
+#include "nuna/device/intrinsics.h"
+
+#define NUNA_WARP NUNA_DEVICE __attribute__((convergent))
+
+NUNA_WARP void __syncwarp(unsigned mask = 0xffffffffu) { (void)__nuna_warp_barrier(mask); }
+NUNA_WARP unsigned __activemask() { return __nuna_warp_barrier(0); }
+NUNA_DEVICE unsigned __nuna_lane() { return __nuna_sreg(12); }
+
+/* `value` of lane `source`; the own one where that lane takes no part. */
+template <class Bits>
+NUNA_WARP Bits __nuna_exchange(unsigned mask, Bits value, unsigned source) {
+  Bits* slots = (Bits*)__nuna_warp_slots();
+  slots[__nuna_lane()] = value;
+  const unsigned present = __nuna_warp_barrier(mask);
+  const Bits read = (present >> source & 1u) ? slots[source] : value;
+  (void)__nuna_warp_barrier(mask);
+  return read;
+}
+
+/* Which lane a shuffle reads. Out of its segment of `width` lanes a lane reads itself. */
+NUNA_DEVICE unsigned __nuna_source(int from, int width) {
+  const unsigned inside = (unsigned)width - 1u;
+  return ((__nuna_lane() & ~inside) | ((unsigned)from & inside)) & 31u;
+}
+NUNA_DEVICE unsigned __nuna_source_up(unsigned delta, int width) {
+  const unsigned lane = __nuna_lane();
+  return (lane & ((unsigned)width - 1u)) >= (delta & 31u) ? lane - (delta & 31u) : lane;
+}
+NUNA_DEVICE unsigned __nuna_source_down(unsigned delta, int width) {
+  const unsigned lane = __nuna_lane();
+  return (lane & ((unsigned)width - 1u)) + (delta & 31u) < (unsigned)width ? lane + (delta & 31u) : lane;
+}
+NUNA_DEVICE unsigned __nuna_source_xor(int bits, int width) {
+  const unsigned lane = __nuna_lane();
+  const unsigned other = lane ^ ((unsigned)bits & 31u);
+  return other <= (lane | ((unsigned)width - 1u)) ? other : lane;
+}
+
+#define NUNA_SHUFFLE_ONE(name, second, type, bits, source)                                           \
+  NUNA_WARP type name##_sync(unsigned mask, type value, second by, int width = 32) {                 \
+    return __builtin_bit_cast(type, __nuna_exchange(mask, __builtin_bit_cast(bits, value), source(by, width))); \
+  }                                                                                                  \
+  NUNA_WARP type name(type value, second by, int width = 32) { return name##_sync(0, value, by, width); }
+/* All four for a type that fits into `bits`. */
+#define NUNA_SHUFFLES(type, bits)                                       \
+  NUNA_SHUFFLE_ONE(__shfl, int, type, bits, __nuna_source)              \
+  NUNA_SHUFFLE_ONE(__shfl_up, unsigned, type, bits, __nuna_source_up)   \
+  NUNA_SHUFFLE_ONE(__shfl_down, unsigned, type, bits, __nuna_source_down) \
+  NUNA_SHUFFLE_ONE(__shfl_xor, int, type, bits, __nuna_source_xor)
+
+NUNA_SHUFFLES(int, unsigned)
+NUNA_SHUFFLES(unsigned, unsigned)
+NUNA_SHUFFLES(float, unsigned)
+NUNA_SHUFFLES(long, unsigned long long)
+NUNA_SHUFFLES(unsigned long, unsigned long long)
+NUNA_SHUFFLES(long long, unsigned long long)
+NUNA_SHUFFLES(unsigned long long, unsigned long long)
+NUNA_SHUFFLES(double, unsigned long long)
+
+/* One bit a lane where its slot of 32 equals `value`, by one vector comparison. */
+template <class Bits>
+NUNA_DEVICE unsigned __nuna_equal_lanes(Bits value) {
+  typedef Bits Lanes __attribute__((ext_vector_type(32)));
+  typedef bool Mask __attribute__((ext_vector_type(32)));
+  const Lanes lanes = *(const Lanes*)__nuna_warp_slots();
+  return __builtin_bit_cast(unsigned, __builtin_convertvector(lanes == (Lanes)value, Mask));
+}
+
+struct __nuna_vote {
+  unsigned yes, present;
+};
+NUNA_WARP __nuna_vote __nuna_ballot(unsigned mask, bool yes) {
+  ((unsigned char*)__nuna_warp_slots())[__nuna_lane()] = yes;
+  __nuna_vote vote;
+  vote.present = __nuna_warp_barrier(mask);
+  vote.yes = __nuna_equal_lanes<unsigned char>(1) & vote.present;
+  (void)__nuna_warp_barrier(mask);
+  return vote;
+}
+NUNA_WARP unsigned __ballot_sync(unsigned mask, int yes) { return __nuna_ballot(mask, yes != 0).yes; }
+NUNA_WARP int __any_sync(unsigned mask, int yes) { return __nuna_ballot(mask, yes != 0).yes != 0; }
+NUNA_WARP int __all_sync(unsigned mask, int yes) {
+  const __nuna_vote vote = __nuna_ballot(mask, yes != 0);
+  return vote.yes == vote.present;
+}
+NUNA_WARP int __uni_sync(unsigned mask, int yes) {
+  const __nuna_vote vote = __nuna_ballot(mask, yes != 0);
+  return vote.yes == vote.present || vote.yes == 0;
+}
+NUNA_WARP unsigned __ballot(int yes) { return __ballot_sync(0, yes); }
+NUNA_WARP int __any(int yes) { return __any_sync(0, yes); }
+NUNA_WARP int __all(int yes) { return __all_sync(0, yes); }
+
+template <class Bits>
+NUNA_WARP __nuna_vote __nuna_match(unsigned mask, Bits value) {
+  ((Bits*)__nuna_warp_slots())[__nuna_lane()] = value;
+  __nuna_vote vote;
+  vote.present = __nuna_warp_barrier(mask);
+  vote.yes = __nuna_equal_lanes<Bits>(value) & vote.present;
+  (void)__nuna_warp_barrier(mask);
+  return vote;
+}
+#define NUNA_MATCH(type, bits)                                                    \
+  NUNA_WARP unsigned __match_any_sync(unsigned mask, type value) {                \
+    return __nuna_match(mask, __builtin_bit_cast(bits, value)).yes;               \
+  }                                                                               \
+  NUNA_WARP unsigned __match_all_sync(unsigned mask, type value, int* same) {     \
+    const __nuna_vote vote = __nuna_match(mask, __builtin_bit_cast(bits, value)); \
+    *same = vote.yes == vote.present;                                             \
+    return *same ? vote.present : 0u;                                             \
+  }
+NUNA_MATCH(int, unsigned)
+NUNA_MATCH(unsigned, unsigned)
+NUNA_MATCH(float, unsigned)
+NUNA_MATCH(long, unsigned long long)
+NUNA_MATCH(unsigned long, unsigned long long)
+NUNA_MATCH(long long, unsigned long long)
+NUNA_MATCH(unsigned long long, unsigned long long)
+NUNA_MATCH(double, unsigned long long)
+
+#define NUNA_REDUCE(name, type, start, expression)               \
+  NUNA_WARP type __reduce_##name##_sync(unsigned mask, type value) { \
+    type* slots = (type*)__nuna_warp_slots();                    \
+    slots[__nuna_lane()] = value;                                \
+    const unsigned present = __nuna_warp_barrier(mask);          \
+    type a = start;                                              \
+    for (unsigned lane = 0; lane < 32; ++lane) {                 \
+      const type b = (present >> lane & 1u) ? slots[lane] : start; \
+      a = expression;                                            \
+    }                                                            \
+    (void)__nuna_warp_barrier(mask);                             \
+    return a;                                                    \
+  }
+NUNA_REDUCE(add, unsigned, 0u, a + b)
+NUNA_REDUCE(add, int, 0, (int)((unsigned)a + (unsigned)b))
+NUNA_REDUCE(min, unsigned, 0xffffffffu, a < b ? a : b)
+NUNA_REDUCE(min, int, 0x7fffffff, a < b ? a : b)
+NUNA_REDUCE(max, unsigned, 0u, a > b ? a : b)
+NUNA_REDUCE(max, int, (-0x7fffffff - 1), a > b ? a : b)
+NUNA_REDUCE(and, unsigned, 0xffffffffu, (a & b))
+NUNA_REDUCE(or, unsigned, 0u, (a | b))
+NUNA_REDUCE(xor, unsigned, 0u, (a ^ b))
+
+#undef NUNA_REDUCE
+#undef NUNA_MATCH
+#undef NUNA_SHUFFLES
+#undef NUNA_SHUFFLE_ONE
+#undef NUNA_WARP
+
+#endif

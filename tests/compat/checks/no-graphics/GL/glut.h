@@ -1,0 +1,2 @@
+#pragma once
+// Empty: for programs that include OpenGL and use nothing of it.

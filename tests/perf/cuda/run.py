@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Compares kernels compiled by nunacc with the same computation as loops for the CPU, by interleaved pairs.
+
+  tests/perf/cuda/run.py --nunacc build/release/bin/nunacc [--pairs N] [--threads 1,2] [--json] [--also NAME=COMMAND]
+                         [NAME...]
+
+A pair is a process of ours, one of the peer, and one of ours again, after a warm-up; each gives the median of a few
+repetitions. The ratio is the peer's time over ours: above 1 we are faster. A row is met when the median reaches its aim
+and the lower quartile lacks at most 0.05, or the spread of ours against ours if that is larger. Where the peer has two
+forms (hotspot: a pass for each step, or one for both), the faster one of a pair counts. Results must agree, or the row
+says so. --also adds another peer: a program that prints the same lines, run in every pair too.
+
+Ours runs with NUNA_THREADS set. Exit status: 0, also for slow figures; 1 for wrong results; 2 the call is wrong.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+CLANG = "clang++-19"
+FLAGS = ["-O3", "-march=native"]
+AIMS = {"matmul": 0.8, "nbody": 0.8, "hotspot": 0.9, "stencil": 0.9, "vecadd": 0.95}
+PEERS = {"hotspot": ["hotspot_steps", "hotspot_pass"]}
+LAUNCHES = ["empty", "empty_and_wait"]  # no peer: microseconds a launch
+MOST_LAUNCH_MICROSECONDS = 3.0
+TWO_CORES_AIM = 1.6
+ALLOWANCE = 0.05
+LEAST_PAIRS = 15
+
+
+class Failed(Exception):
+    pass
+
+
+def output_of(command, env=None):
+    process = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             env=env)
+    if process.returncode != 0:
+        lines = (process.stderr or process.stdout).strip().splitlines() or ["no message"]
+        raise Failed(f"{command[0]}: exit {process.returncode}: {lines[-1]}")
+    return process.stdout
+
+
+def figures(text):
+    return {line["name"]: line for line in map(json.loads, text.splitlines())}
+
+
+def build(nunacc, folder):
+    output_of([*nunacc, "-O3", "-std=c++17", HERE / "kernels.cu", "-o", folder / "kernels"])
+    output_of([CLANG, "-std=c++20", *FLAGS, "-fno-math-errno", HERE / "peer_loops.cpp", "-o", folder / "peer_loops",
+               "-pthread"])
+
+
+def quartiles(values):
+    return statistics.quantiles(values, n=4, method="inclusive")
+
+
+def sampled(folder, also, names, threads, pairs):
+    """For each program the lines of each pair; ours twice."""
+    own = ["--threads", threads, "--repetitions", 5]
+    env = {**os.environ, "NUNA_THREADS": str(threads)}
+    peers = [peer for name in names for peer in PEERS.get(name, [name]) if name not in LAUNCHES]
+    programs = {"ours": [folder / "kernels", *own, *names], "again": [folder / "kernels", *own, *names]}
+    if peers:
+        programs["peer"] = [folder / "peer_loops", *own, *peers]
+    programs |= {name: [*command, *own, *names] for name, command in also.items()}
+    samples = {name: [] for name in programs}
+    for number in range(-1, pairs):
+        order = list(programs)
+        order = order[number % len(order):] + order[:number % len(order)]  # none always runs behind the same other
+        for name in order:
+            lines = figures(output_of(programs[name], env))
+            if number >= 0:
+                samples[name].append(lines)
+    return samples
+
+
+def row_of(name, threads, samples, who="peer"):
+    ours = [lines[name]["ms"] for lines in samples["ours"]]
+    again = [lines[name]["ms"] for lines in samples["again"]]
+    forms = PEERS.get(name, [name]) if who == "peer" else [name]
+    peer = [min(lines[form]["ms"] for form in forms) for lines in samples[who]]
+    lower, middle, upper = quartiles([b / a for a, b in zip(ours, peer)])
+    self_lower, _, self_upper = quartiles([b / a for a, b in zip(ours, again)])
+    aim = AIMS.get(name, 1.0) if who == "peer" else 3.0
+    allowance = max(ALLOWANCE, (self_upper - self_lower) * aim)
+    a, b = samples["ours"][0][name]["sum"], samples[who][0][forms[0]]["sum"]
+    agree = abs(a - b) <= 1e-5 * max(abs(a), abs(b), 1e-30)
+    return {"name": f"cuda {name}" + ("" if who == "peer" else f" / {who}"), "threads": threads, "unit": "ms",
+            "ours": statistics.median(ours), "peer": statistics.median(peer), "ratio": middle, "lower_quartile": lower,
+            "upper_quartile": upper, "aim": aim, "met": agree and middle >= aim and lower >= aim - allowance,
+            "self_lower": self_lower, "self_upper": self_upper, "agree": agree}
+
+
+def launch_row(name, threads, samples):
+    lower, middle, upper = quartiles([1000 * lines[name]["ms"] for lines in samples["ours"]])
+    return {"name": f"cuda {name}", "threads": threads, "unit": "us", "ours": middle, "lower_quartile": lower,
+            "upper_quartile": upper, "aim": MOST_LAUNCH_MICROSECONDS, "met": middle <= MOST_LAUNCH_MICROSECONDS,
+            "agree": True}
+
+
+def speedup_rows(names, samples):
+    """Two cores against one: of ours only, pair by pair."""
+    rows = []
+    for name in (name for name in names if name not in LAUNCHES):
+        pairs = zip(samples[1]["ours"], samples[2]["ours"])
+        lower, middle, upper = quartiles([one[name]["ms"] / two[name]["ms"] for one, two in pairs])
+        rows.append({"name": f"cuda {name}, 2 cores / 1", "threads": 2, "unit": "times", "ratio": middle,
+                     "lower_quartile": lower, "upper_quartile": upper, "aim": TWO_CORES_AIM,
+                     "met": middle >= TWO_CORES_AIM, "agree": True})
+    return rows
+
+
+def table(rows):
+    print(f"{'row':34} {'threads':>7} {'ours':>10} {'peer':>10} {'':5} {'ratio':>6} {'quartiles':>13} {'aim':>5}  met")
+    for row in rows:
+        number = [f"{row[key]:10.3f}" if key in row else " " * 10 for key in ("ours", "peer")]
+        ratio = f"{row['ratio']:6.2f}" if "ratio" in row else " " * 6
+        spread = f"{row['lower_quartile']:.2f} - {row['upper_quartile']:.2f}"
+        verdict = "WRONG RESULT" if not row["agree"] else "yes" if row["met"] else "no"
+        print(f"{row['name']:34} {row['threads']:7} {number[0]} {number[1]} {row['unit']:5} {ratio} {spread:>13} "
+              f"{row['aim']:5.2f}  {verdict}")
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nunacc", default="nunacc", type=shlex.split)
+    parser.add_argument("--pairs", type=int, default=LEAST_PAIRS)
+    parser.add_argument("--threads", default="1,2", type=lambda text: [int(word) for word in text.split(",")])
+    parser.add_argument("--json", action="store_true", help="one JSON object a line instead of the table")
+    parser.add_argument("--also", action="append", default=[], metavar="NAME=COMMAND")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*AIMS, *LAUNCHES]))
+    options = parser.parse_args(argv)
+    names = options.names or [*AIMS, *LAUNCHES]
+    unknown = [name for name in names if name not in [*AIMS, *LAUNCHES]]
+    if unknown:
+        parser.error(f"no kernel {', '.join(unknown)}")
+    if options.pairs < LEAST_PAIRS:
+        parser.error(f"--pairs must be at least {LEAST_PAIRS}")
+    also = {name: shlex.split(command) for name, _, command in (text.partition("=") for text in options.also)}
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="nuna-perf-"))
+    try:
+        build(options.nunacc, folder)
+        samples = {threads: sampled(folder, also, names, threads, options.pairs) for threads in options.threads}
+    except Failed as error:
+        print(f"run.py: {error}", file=sys.stderr)
+        return 2
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    rows = []
+    for threads in options.threads:
+        for name in names:
+            if name in LAUNCHES:
+                rows.append(launch_row(name, threads, samples[threads]))
+                continue
+            rows.append(row_of(name, threads, samples[threads]))
+            rows += [row_of(name, threads, samples[threads], other) for other in also if name in samples[threads][other][0]]
+    if {1, 2} <= set(options.threads):
+        rows += speedup_rows(names, samples)
+    if options.json:
+        for row in rows:
+            print(json.dumps(row))
+    else:
+        table(rows)
+    return 0 if all(row["agree"] for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
