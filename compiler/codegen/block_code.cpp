@@ -18,6 +18,7 @@ namespace {
 using llvm::Value;
 
 constexpr unsigned kWarp = 32;
+constexpr std::size_t kLargeCode = 1500;  ///< instructions; above, code is not copied for speed
 
 /// The thread whose code is being made.
 struct Thread {
@@ -123,6 +124,12 @@ class BlockFunction {
     }
     next_ = at_.CreateAlloca(at_.getInt32Ty(), nullptr, "next");
     for (const auto& value : code_.values) {
+      if (value.how == KeptValue::How::per_thread && memory_.per_thread.count(value.home) == 0) {
+        auto* lanes = llvm::ArrayType::get(kept_type(value.home->getAllocatedType()), kWarp);
+        auto* array = at_.CreateAlloca(lanes, nullptr, "lanes");
+        array->setAlignment(llvm::Align(kCacheLine));
+        by_lane_[value.home] = array;
+      }
       if (value.how == KeptValue::How::uniform && memory_.uniform.count(value.home) == 0) {
         uniform_[value.home] = at_.CreateAlloca(value.home->getAllocatedType(), nullptr, "uniform");
       }
@@ -286,6 +293,11 @@ class BlockFunction {
       for (unsigned r = 0; r < heads_.size(); ++r) {
         choice->addCase(at_.getInt32(r), heads_[r]);
         at_.SetInsertPoint(heads_[r]);
+        if (code_.instructions > kLargeCode) {  // one copy, that asks every thread
+          run_threads(r, [&](const Thread& thread) { return is_member(r, thread); });
+          at_.CreateBr(picking);
+          continue;
+        }
         auto* everybody = llvm::BasicBlock::Create(context_, "everybody", function_);
         auto* some = llvm::BasicBlock::Create(context_, "some", function_);
         auto* all = code_.warps ? at_.CreateICmpEQ(group_, all_lanes(lanes_))
@@ -452,6 +464,10 @@ class BlockFunction {
   }
 
   Value* place_of(const llvm::AllocaInst* kept, const Thread& thread) {
+    const auto lanes = by_lane_.find(kept);
+    if (lanes != by_lane_.end())
+      return at_.CreateInBoundsGEP(lanes->second->getAllocatedType(), lanes->second,
+                                   {at_.getInt32(0), thread.lane});
     const auto bytes = memory_.per_thread.at(kept).bytes;
     auto* type = kept->getAllocatedType();
     auto* base = per_thread_.at(kept);
@@ -612,15 +628,15 @@ class BlockFunction {
     at_.SetInsertPoint(end);
     const unsigned next = suspends ? suspension->second.to : NUNA_ENDED;
     if (suspends) keep(r, next, thread, map);
-    llvm::CallInst* meet = suspends && suspension->second.warp
+    llvm::CallInst* meet = suspends && suspension->second.call != nullptr
                                ? llvm::cast<llvm::CallInst>(static_cast<Value*>(map[suspension->second.call]))
                                : nullptr;
     if (code_.diverges) {
       const bool waits = suspends && !suspension->second.warp;
       mark(at_.CreateStore(at_.getInt32(waits ? next | NUNA_WAITS : next), counter_of(thread)));
-      if (meet != nullptr) {
-        mark(at_.CreateStore(meet->getArgOperand(0),
-                             at_.CreateInBoundsGEP(at_.getInt32Ty(), masks_, thread.linear)));
+      if (suspends && suspension->second.warp) {
+        Value* mask = meet != nullptr ? meet->getArgOperand(0) : at_.getInt32(0);
+        mark(at_.CreateStore(mask, at_.CreateInBoundsGEP(at_.getInt32Ty(), masks_, thread.linear)));
       }
     } else if (code_.regions[r].next.size() + (code_.regions[r].may_end ? 1 : 0) > 1) {
       mark(at_.CreateStore(at_.getInt32(next), next_));
@@ -668,6 +684,7 @@ class BlockFunction {
   llvm::AllocaInst* next_ = nullptr;
   std::map<const Value*, Value*> given_;
   std::map<const llvm::AllocaInst*, Value*> per_thread_;
+  std::map<const llvm::AllocaInst*, llvm::AllocaInst*> by_lane_;  ///< what lives within a warp's turn
   std::map<const llvm::AllocaInst*, Value*> uniform_;
 
   // Of what is being made.

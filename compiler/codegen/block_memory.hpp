@@ -30,7 +30,8 @@ struct BlockMemory {
   std::map<const llvm::GlobalVariable*, std::uint64_t> shared;  ///< static __shared__ variables
   std::uint64_t shared_bytes = 0;                            ///< of static shared memory that the kernel uses
   std::map<const llvm::AllocaInst*, std::uint64_t> uniform;  ///< 8 bytes or more for each warp
-  std::map<const llvm::AllocaInst*, PerThread> per_thread;
+  std::map<const llvm::AllocaInst*, PerThread>
+      per_thread;      ///< others live within a warp's turn: a word a lane
   PerThread counters;  ///< threads' own program counters
   PerThread masks;     ///< the lanes that a thread waits for
   std::uint64_t fixed_bytes = 0;

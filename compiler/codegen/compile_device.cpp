@@ -19,6 +19,7 @@
 #include "codegen/device_functions.hpp"
 #include "codegen/device_module.hpp"
 #include "codegen/image.hpp"
+#include "codegen/interchange.hpp"
 #include "codegen/machine.hpp"
 #include "nuna_cudart/image.h"
 
@@ -70,10 +71,15 @@ bool assume_31_bit_indices(llvm::Function& kernel) {
   return found;
 }
 
+/// Kernels of more instructions are compiled once, for blocks of any shape.
+constexpr std::size_t kLargestCopied = 3000;
+
 /// Code of one kernel for each shape of blocks that pays, and the function that chooses.
 llvm::Function* make_run(const ThreadCode& code, const BlockMemory& memory, const std::string& name) {
   std::vector<Shape> shapes;
-  if (code.warps) {
+  if (code.instructions > kLargestCopied) {
+    shapes = {{0, false}};
+  } else if (code.warps) {
     shapes = {{0, true}, {0, false}};
   } else if (code.registers[kThreadIdx + 1] != nullptr) {
     shapes = {{16, false}, {32, false}, {0, false}};
@@ -159,6 +165,7 @@ class DeviceCompiler {
 
   ImageKernel make_kernel(const Kernel& kernel, const CommonShared& common, bool state_is_read) {
     const bool counts = assume_31_bit_indices(*kernel.function);
+    interchange_uniform_loops(*kernel.function);
     auto code = plan_threads(*kernel.function);
     code.calls_with_state = state_is_read && calls_functions(*kernel.function);
     for (const auto& shared : device_.shared) {

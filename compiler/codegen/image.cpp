@@ -55,6 +55,11 @@ class Tables {
 
 void add_image(llvm::Module& module, const Image& image) {
   Tables make(module);
+  if (image.id.empty()) {
+    auto* mark = llvm::cast<llvm::GlobalVariable>(make.constant(make.word(1)));
+    mark->setSection(kLinkedSection);
+    llvm::appendToCompilerUsed(module, {mark});
+  }
   std::vector<llvm::Constant*> kernels;
   for (const auto& kernel : image.kernels) {
     kernels.push_back(make.record({make.text(kernel.name), kernel.run, make.words(kernel.parameter_bytes),

@@ -28,6 +28,9 @@ struct Image {
   std::string ptx;  ///< "" if there is none
 };
 
+/// A section of objects that are the result of a device link.
+constexpr const char* kLinkedSection = ".nuna.linked";
+
 /// Adds the table to `module`, and a constructor that registers it.
 void add_image(llvm::Module& module, const Image& image);
 

@@ -11,6 +11,7 @@ std::optional<Intrinsic> intrinsic_of(const llvm::Function& function) {
       .Case("__nuna_sreg", Intrinsic::special_register)
       .Case("__nuna_barrier", Intrinsic::barrier)
       .Case("__nuna_warp_barrier", Intrinsic::warp_barrier)
+      .Case("__nuna_lanes_meet", Intrinsic::lanes_meet)
       .Case("__nuna_warp_slots", Intrinsic::warp_slots)
       .Case("__nuna_block_cells", Intrinsic::block_cells)
       .Case("__nuna_dynamic_shared", Intrinsic::dynamic_shared)
@@ -33,7 +34,8 @@ std::optional<unsigned> special_register_of(const llvm::Instruction& instruction
 
 bool suspends(const llvm::Instruction& instruction) {
   const auto intrinsic = intrinsic_of(instruction);
-  return intrinsic == Intrinsic::barrier || intrinsic == Intrinsic::warp_barrier;
+  return intrinsic == Intrinsic::barrier || intrinsic == Intrinsic::warp_barrier ||
+         intrinsic == Intrinsic::lanes_meet;
 }
 
 }  // namespace nuna::compiler

@@ -23,6 +23,7 @@ enum class Intrinsic {
   special_register,
   barrier,
   warp_barrier,
+  lanes_meet,  ///< as warp_barrier, of all lanes, for interchange_uniform_loops
   warp_slots,
   block_cells,
   dynamic_shared,

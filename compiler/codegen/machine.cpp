@@ -40,6 +40,7 @@ std::string features_of(const std::string& cpu) {
 std::unique_ptr<llvm::TargetMachine> make_machine(const std::string& cpu) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
+  llvm::InitializeNativeTargetAsmParser();
   const auto triple = llvm::sys::getDefaultTargetTriple();
   std::string problem;
   const auto* target = llvm::TargetRegistry::lookupTarget(triple, problem);

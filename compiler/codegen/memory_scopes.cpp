@@ -1,6 +1,7 @@
 #include "codegen/memory_scopes.hpp"
 
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/MDBuilder.h>
 
@@ -44,7 +45,14 @@ void MemoryScopes::mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group) 
   auto* accesses =
       llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.parallel_accesses"), group});
   auto self = llvm::MDNode::getTemporary(context_, {});
-  auto* loop = llvm::MDNode::getDistinct(context_, {self.get(), accesses});
+  // Not unrolled before it is vectorised, but behind that.
+  auto* whole = llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.unroll.disable")});
+  auto* vectorised = llvm::MDNode::get(
+      context_, {llvm::MDString::get(context_, "llvm.loop.isvectorized"),
+                 llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context_), 1))});
+  auto* then = llvm::MDNode::get(
+      context_, {llvm::MDString::get(context_, "llvm.loop.vectorize.followup_all"), vectorised});
+  auto* loop = llvm::MDNode::getDistinct(context_, {self.get(), accesses, whole, then});
   loop->replaceOperandWith(0, loop);
   branch.setMetadata(llvm::LLVMContext::MD_loop, loop);
 }

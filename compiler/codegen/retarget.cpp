@@ -1,9 +1,12 @@
+#include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/AttributeMask.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
+
+#include <stdexcept>
 
 #include "codegen/device_module.hpp"
 
@@ -40,6 +43,27 @@ void mark_invariant_loads(llvm::GlobalVariable& constant) {
     } else if (llvm::isa<llvm::ConstantExpr, llvm::GetElementPtrInst, llvm::CastInst>(user)) {
       users.insert(users.end(), user->user_begin(), user->user_end());
     }
+  }
+}
+
+/// __managed__ variables are the host's own: code for CPUs refers to them.
+void find_managed(llvm::Module& module) {
+  auto* annotations = module.getNamedGlobal("llvm.global.annotations");
+  if (annotations == nullptr) return;
+  for (auto& entry : llvm::cast<llvm::ConstantArray>(annotations->getInitializer())->operands()) {
+    auto* record = llvm::cast<llvm::ConstantStruct>(entry);
+    auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(record->getOperand(0)->stripPointerCasts());
+    auto* text = llvm::dyn_cast<llvm::GlobalVariable>(record->getOperand(1)->stripPointerCasts());
+    if (variable == nullptr || text == nullptr || !text->hasInitializer()) continue;
+    const auto* words = llvm::dyn_cast<llvm::ConstantDataArray>(text->getInitializer());
+    if (words == nullptr || !words->isCString() || words->getAsCString() != "nuna.managed") continue;
+    if (variable->hasLocalLinkage()) {
+      throw std::runtime_error(llvm::demangle(variable->getName()) +
+                               ": a static __managed__ variable is not supported; leave out 'static'");
+    }
+    variable->setInitializer(nullptr);
+    variable->setComdat(nullptr);
+    variable->setLinkage(llvm::GlobalValue::ExternalLinkage);
   }
 }
 
@@ -147,6 +171,7 @@ DeviceModule retarget(std::unique_ptr<llvm::Module> module, const llvm::TargetMa
   device.module = std::move(module);
   device.module->setTargetTriple(machine.getTargetTriple().str());
   device.module->setDataLayout(machine.createDataLayout());
+  find_managed(*device.module);
   for (const char* name : {"llvm.global.annotations", "llvm.compiler.used", "llvm.used"}) {
     if (auto* list = device.module->getNamedGlobal(name)) list->eraseFromParent();
   }

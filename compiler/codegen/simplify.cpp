@@ -1,5 +1,6 @@
 #include <llvm/ADT/SCCIterator.h>
 #include <llvm/Analysis/CallGraph.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
@@ -37,6 +38,7 @@ class Inlining {
     bool waits = false;
     bool needs_thread = false;
     for (auto& instruction : llvm::instructions(*function)) {
+      refuse_ptx(instruction);
       waits |= suspends(instruction);
       needs_thread |= intrinsic_of(instruction).has_value();
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
@@ -62,6 +64,15 @@ class Inlining {
       function->removeFnAttr(llvm::Attribute::OptimizeNone);
       function->addFnAttr(llvm::Attribute::AlwaysInline);
     }
+  }
+
+  static void refuse_ptx(const llvm::Instruction& instruction) {
+    const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    const auto* assembly =
+        call != nullptr ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
+    if (assembly == nullptr || assembly->getAsmString().empty()) return;
+    throw std::runtime_error(at_line(instruction) + "error: asm(\"" + assembly->getAsmString() +
+                             "\"): PTX is code for GPUs and does not run on a CPU; write it in C++");
   }
 
   llvm::CallGraph graph_;

@@ -34,6 +34,9 @@ class Planner {
     for (auto* value : crossing_) decide(*value, uniformity);
     sort_arrays();
     for (auto* value : crossing_) demote(*value);
+    for (const auto& region : code_.regions) {
+      for (const auto* block : region.blocks) code_.instructions += block->size();
+    }
     return std::move(code_);
   }
 
@@ -79,20 +82,20 @@ class Planner {
     for (auto* point : points) {
       auto* block = point->getParent();
       auto* behind = block->splitBasicBlock(std::next(point->getIterator()), "resumed");
-      const bool warp = intrinsic_of(*point) == Intrinsic::warp_barrier;
+      const bool warp = intrinsic_of(*point) != Intrinsic::barrier;
       llvm::Instruction* group = nullptr;
       Suspension suspension{warp, nullptr, static_cast<unsigned>(code_.regions.size())};
-      if (warp) {
+      code_.warps |= warp;
+      if (intrinsic_of(*point) == Intrinsic::warp_barrier) {
         suspension.call = llvm::cast<llvm::CallInst>(point);
         // Until code is made, a load stands for the group: it is divergent, and no pass runs that could remove it.
         auto* place = llvm::ConstantPointerNull::get(llvm::PointerType::get(point->getContext(), 0));
         group = new llvm::LoadInst(point->getType(), place, "group", behind->begin());
         point->replaceAllUsesWith(group);
-        code_.warps = true;
       }
       code_.regions.push_back({behind, {}, group, {}, false, warp});
       code_.suspensions[block] = suspension;
-      if (!warp) point->eraseFromParent();
+      if (group == nullptr) point->eraseFromParent();
     }
   }
 

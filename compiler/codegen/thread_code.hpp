@@ -60,6 +60,7 @@ struct ThreadCode {
   std::array<llvm::Instruction*, kSpecialRegisters> registers{};
   std::map<Intrinsic, llvm::Instruction*> addresses;  ///< of block memory
   std::vector<llvm::GlobalVariable*> dynamic_shared;  ///< extern __shared__ arrays that it uses
+  std::size_t instructions = 0;                       ///< of all regions: what one copy of the code takes
   bool warps = false;                                 ///< some suspension is of a warp
   bool calls_with_state = false;                      ///< calls functions that read nuna_thread_state
   bool diverges = false;                              ///< threads need program counters of their own

@@ -211,6 +211,8 @@ std::vector<Option> make_options(std::string& language) {
                       "-allow-unsupported-compiler",
                       "--allow-unsupported-compiler",
                       "-noprof",
+                      "-dlto",
+                      "--dlink-time-opt",
                       "--no-host-device-initializer-list",
                       "-nohdinitlist",
                       "--no-align-double"},
@@ -287,6 +289,10 @@ class Reader {
 
   CommandLine read(const Strings& given) {
     const auto arguments = expanded(given);
+    for (const auto& argument : arguments) {
+      forwards_ |=
+          argument == "-forward-unknown-to-host-compiler" || argument == "--forward-unknown-to-host-compiler";
+    }
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const auto& argument = arguments[i];
       if (argument.size() < 2 || argument[0] != '-') {
@@ -345,12 +351,15 @@ class Reader {
     } else if (argument == "-static" || argument == "-rdynamic" || argument == "-s" ||
                argument == "-no-pie" || argument == "-pie") {
       line_.linking.push_back(argument);
+    } else if (forwards_) {
+      line_.host.push_back(argument);
     } else {
       throw std::runtime_error(argument + ": there is no such option (nunacc --help lists them)");
     }
   }
 
   std::string language_;
+  bool forwards_ = false;  ///< what nobody knows is for the host's compiler
   std::vector<Option> options_;
   CommandLine line_;
 };

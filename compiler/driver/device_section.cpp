@@ -13,6 +13,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "codegen/image.hpp"
 #include "codegen/machine.hpp"
 
 namespace nuna::compiler {
@@ -67,15 +68,26 @@ void define_registration(llvm::Module& module, const std::string& name) {
   at.CreateRetVoid();
 }
 
+void write_object(llvm::Module& module, llvm::TargetMachine& machine, const std::string& object) {
+  std::error_code problem;
+  llvm::raw_fd_ostream to(object, problem);
+  if (problem) throw std::runtime_error(object + ": " + problem.message());
+  llvm::legacy::PassManager passes;
+  machine.addPassesToEmitFile(passes, to, nullptr, llvm::CodeGenFileType::ObjectFile);
+  passes.run(module);
+}
+
 void extract(llvm::MemoryBufferRef from, const std::string& file, const std::string& folder,
-             std::vector<std::string>& found) {
+             DeviceCode& found) {
   auto object = llvm::object::ObjectFile::createObjectFile(from);
   if (!object) {
     llvm::consumeError(object.takeError());  // the linker will say what it is
     return;
   }
   for (const auto& section : (*object)->sections()) {
-    if (checked(section.getName(), file) != kSection) continue;
+    const auto name_of_section = checked(section.getName(), file);
+    found.linked |= name_of_section == kLinkedSection;
+    if (name_of_section != kSection) continue;
     auto bytes = checked(section.getContents(), file);
     while (bytes.size() >= 16) {
       std::uint64_t length = 0;
@@ -83,9 +95,9 @@ void extract(llvm::MemoryBufferRef from, const std::string& file, const std::str
       if (!bytes.starts_with(kMagic) || length > bytes.size() - 16) {
         throw std::runtime_error(file + ": its device code is damaged; compile it again");
       }
-      const auto name = folder + "/linked-" + std::to_string(found.size()) + ".bc";
+      const auto name = folder + "/linked-" + std::to_string(found.bitcode.size()) + ".bc";
       std::ofstream(name, std::ios::binary).write(bytes.data() + 16, static_cast<std::streamsize>(length));
-      found.push_back(name);
+      found.bitcode.push_back(name);
       bytes = bytes.drop_front(std::min<std::size_t>(bytes.size(), 16 + (length + 15) / 16 * 16));
     }
   }
@@ -115,17 +127,11 @@ void write_device_section(const std::string& bitcode, const std::string& host_ob
   llvm::appendToCompilerUsed(module, {variable});
   for (const auto& name : registrations(host_object)) define_registration(module, name);
 
-  std::error_code problem;
-  llvm::raw_fd_ostream to(object, problem);
-  if (problem) throw std::runtime_error(object + ": " + problem.message());
-  llvm::legacy::PassManager passes;
-  machine->addPassesToEmitFile(passes, to, nullptr, llvm::CodeGenFileType::ObjectFile);
-  passes.run(module);
+  write_object(module, *machine, object);
 }
 
-std::vector<std::string> extract_device_code(const std::vector<std::string>& files,
-                                             const std::string& folder) {
-  std::vector<std::string> found;
+DeviceCode extract_device_code(const std::vector<std::string>& files, const std::string& folder) {
+  DeviceCode found;
   for (const auto& file : files) {
     if (!std::filesystem::exists(file)) continue;
     const auto buffer = read(file);
@@ -142,6 +148,15 @@ std::vector<std::string> extract_device_code(const std::vector<std::string>& fil
     if (problem) throw std::runtime_error(file + ": " + llvm::toString(std::move(problem)));
   }
   return found;
+}
+
+void write_empty_object(const std::string& object) {
+  const auto machine = make_machine("x86-64");
+  llvm::LLVMContext context;
+  llvm::Module module("empty", context);
+  module.setTargetTriple(machine->getTargetTriple().str());
+  module.setDataLayout(machine->createDataLayout());
+  write_object(module, *machine, object);
 }
 
 }  // namespace nuna::compiler

@@ -59,6 +59,12 @@ class Planner {
     if (cuda)
       append(words,
              {"--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib", "-nogpuinc", "-Wno-unknown-cuda-version"});
+    if (input.kind == Input::Kind::c) {  // old C, as gcc takes it with a warning
+      for (const char* laxity : {"implicit-function-declaration", "implicit-int", "int-conversion"}) {
+        words.push_back(std::string("-Wno-error=") + laxity);
+      }
+    }
+    if (cuda) words.emplace_back("-D__NVCC__=1");
     append(words, line_.preprocessing);
     for (const auto& folder : installation_.include_folders) append(words, {"-isystem", folder});
     if (cuda) append(words, {"-include", "cuda_runtime.h"});
@@ -230,6 +236,7 @@ class Planner {
     link_device(device_from, linked, false);
     Strings words{installation_.clang};
     append(words, {"-o", in_output_folder(line_.output.empty() ? "a.out" : line_.output)});
+    if (!installation_.stand_in_folder.empty()) append(words, {"-L" + installation_.stand_in_folder});
     append(words, from);
     for (const auto& option : line_.host) {
       if (option == "-pg" || option == "-pthread" || option.compare(0, 8, "-fopenmp") == 0 ||
@@ -243,8 +250,11 @@ class Planner {
       append(words, {"-L" + installation_.library_folder, "-Wl,-rpath," + installation_.library_folder,
                      "-lnuna_cudart"});
     }
-    append(words, {"-lm"});
-    jobs_.emplace_back(HostLink{{std::move(words)}, linked});
+    append(words, {"-lmvec", "-lm"});
+    Strings told{installation_.self};
+    append(told, from);
+    append(told, {"-L" + installation_.library_folder});
+    jobs_.emplace_back(HostLink{{std::move(words)}, {std::move(told)}, linked});
   }
 
   /// Static libraries that -l names in folders of -L: they may hold device code.

@@ -12,11 +12,14 @@ namespace nuna::compiler {
 
 /// Where an installed or built nunacc finds what it needs.
 struct Installation {
+  std::string self;  ///< nunacc's path
+  std::string prefix;
   std::string clang = "clang++-19";
   std::string linker = "ld";
   std::string archiver = "ar";
   std::vector<std::string> include_folders;  ///< our headers
   std::string library_folder;                ///< of libnuna_cudart
+  std::string stand_in_folder;               ///< of libcudart.so and its like, which stand for libnuna_cudart
 };
 
 /// A program to run. What it says on standard error is shown as it is, or, of a device pass, as far as the host pass of the same
@@ -51,6 +54,7 @@ struct DeviceLink {
 /// A link of a program or library; `device_link` is added to its objects if it was written.
 struct HostLink {
   Command command;
+  Command told;  ///< what -v shows for CMake, which links by the program that it finds there
   std::string device_link;
 };
 

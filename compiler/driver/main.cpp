@@ -45,12 +45,26 @@ class TemporaryFolder {
 
 /// Laid out as nvcc's, which build systems read: they look for "release 12.8, V12.8.x".
 void print_version() {
-  std::cout << "nunacc: NVIDIA (R) Cuda compiler driver's command line, for CPU cores\n"
-            << "Part of Nuna " << NUNA_VERSION << "\n"
+  std::cout << "nunacc of Nuna " << NUNA_VERSION << ": CUDA for CPU cores, with the command line of\n"
+            << "nvcc: NVIDIA (R) Cuda compiler driver\n"
             << "Cuda compilation tools, release 12.8, V12.8.0\n";
 }
 
+/// What nvcc -v says first, and CMake reads.
+void print_places(const Installation& installation) {
+  std::cerr << "#$ TOP=" << installation.prefix << "\n#$ NVVMIR_LIBRARY_DIR=" << installation.prefix
+            << "/nvvm/libdevice\n#$ PATH=" << std::filesystem::path(installation.self).parent_path().string()
+            << "\n#$ LIBRARIES=-L" << installation.library_folder << "\n#$ INCLUDES=";
+  for (const auto& folder : installation.include_folders) std::cerr << "-I" << folder << ' ';
+  std::cerr << "\n#$ # device code: -arch compute_80\n";
+}
+
 int run(const std::vector<std::string>& arguments) {
+  const auto installation = find_installation();
+  for (const auto& argument : arguments) {
+    if (argument == "-v" || argument == "--verbose" || argument == "-dryrun" || argument == "--dryrun")
+      print_places(installation);
+  }
   const auto line = read_command_line(arguments);
   if (line.help) {
     std::cout << help_text();
@@ -61,7 +75,7 @@ int run(const std::vector<std::string>& arguments) {
     return 0;
   }
   const TemporaryFolder temporary(line);
-  const auto jobs = plan_jobs(line, find_installation(), temporary.path());
+  const auto jobs = plan_jobs(line, installation, temporary.path());
   return run_jobs(jobs, {line.verbose, line.dry_run, temporary.path()});
 }
 

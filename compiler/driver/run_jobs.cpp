@@ -64,16 +64,14 @@ class Runner {
       std::cerr << "# device code of the objects -> " << job.object << '\n';
       return 0;
     }
-    auto device = job.device;
-    device.bitcode = extract_device_code(job.from, manner_.temporary);
-    if (device.bitcode.empty()) {
-      if (job.required)
-        throw std::runtime_error(
-            "-dlink: none of the files holds device code; compile them with -dc or -rdc=true");
+    const auto code = extract_device_code(job.from, manner_.temporary);
+    if (!job.required && (code.linked || code.bitcode.empty())) return 0;
+    if (code.bitcode.empty()) {
+      write_empty_object(job.object);
       return 0;
     }
-    if (manner_.verbose)
-      std::cerr << "# " << device.bitcode.size() << " pieces of device code -> " << job.object << '\n';
+    auto device = job.device;
+    device.bitcode = code.bitcode;
     compile_device(device);
     return 0;
   }
@@ -82,12 +80,14 @@ class Runner {
     auto command = job.command;
     if (std::filesystem::exists(job.device_link))
       command.words.insert(command.words.begin() + 1, job.device_link);
-    return (*this)(command);
+    const int status = (*this)(command);
+    show(job.told);
+    return status;
   }
 
  private:
   void show(const Command& command) const {
-    if (manner_.verbose || manner_.dry_run) std::cerr << quoted(command.words) << '\n';
+    if (manner_.verbose || manner_.dry_run) std::cerr << "#$ " << quoted(command.words) << '\n';
   }
 
   const Manner& manner_;

@@ -1,6 +1,4 @@
-#ifndef NUNA_BUILTIN_TYPES_H
-#define NUNA_BUILTIN_TYPES_H
+#pragma once
 #include "driver_types.h"
 #include "texture_types.h"
 #include "vector_types.h"
-#endif

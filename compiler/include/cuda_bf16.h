@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDA_BF16_H
-#define NUNA_CUDA_BF16_H
+#pragma once
 /* __nv_bfloat16, the upper half of a float, and its pair, on both sides. */
 
 #ifdef __cplusplus
@@ -23,13 +22,14 @@ NUNA_SMALL float __nuna_of_bfloat(unsigned short bits) { return __nuna_bits_floa
 #define NUNA_2N2 2bfloat162
 #define NUNA_HALVES halves
 #define NUNA_HIGH 0x7f7fu
-#include "nuna/device/small_float_type.h"
-#include "nuna/device/small_float_functions.h"
-#include "nuna/device/small_float_names.h"
-#include "nuna/device/small_float_end.h"
+/* In this order. */
+/* clang-format off */
+#include "nuna/device/small_float_type.inc"
+#include "nuna/device/small_float_functions.inc"
+#include "nuna/device/small_float_names.inc"
+#include "nuna/device/small_float_end.inc"
+/* clang-format on */
 
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
-#endif
-
 #endif

@@ -1,5 +1,3 @@
-#ifndef NUNA_CUDA_DEVICE_RUNTIME_API_H
-#define NUNA_CUDA_DEVICE_RUNTIME_API_H
+#pragma once
 /* Programs include it by this name; all of it comes with cuda_runtime.h. */
 #include "cuda_runtime.h"
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDA_FP16_H
-#define NUNA_CUDA_FP16_H
+#pragma once
 /* half and half2, on both sides. Conversions are the compiler's of _Float16 (F16C where the CPU has it). */
 
 #ifdef __cplusplus
@@ -28,10 +27,13 @@ NUNA_SMALL float __nuna_of_half(unsigned short bits) {
 #define NUNA_2N2 2half2
 #define NUNA_HALVES halves
 #define NUNA_HIGH 0x7bffu
-#include "nuna/device/small_float_type.h"
-#include "nuna/device/small_float_functions.h"
-#include "nuna/device/small_float_names.h"
-#include "nuna/device/small_float_end.h"
+/* In this order. */
+/* clang-format off */
+#include "nuna/device/small_float_type.inc"
+#include "nuna/device/small_float_functions.inc"
+#include "nuna/device/small_float_names.inc"
+#include "nuna/device/small_float_end.inc"
+/* clang-format on */
 
 NUNA_SMALL __half2 __lowhigh2highlow(__half2 a) { return __half2(a.y, a.x); }
 NUNA_SMALL short __half2short_rz(__half a) { return (short)(float)a; }
@@ -49,6 +51,4 @@ typedef __half2 nv_half2;
 #define CUDART_NEG_ZERO_FP16 __ushort_as_half((unsigned short)0x8000u)
 #define CUDART_ZERO_FP16 __ushort_as_half((unsigned short)0x0000u)
 #define CUDART_ONE_FP16 __ushort_as_half((unsigned short)0x3C00u)
-#endif
-
 #endif

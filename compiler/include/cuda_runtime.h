@@ -1,5 +1,9 @@
-#ifndef NUNA_CUDA_RUNTIME_H
-#define NUNA_CUDA_RUNTIME_H
+#pragma once
+
+/* Programs ask for CUDA's own include guards to learn what is there. */
+#ifndef __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_H__
+#endif
 /* What nvcc includes into every CUDA file: here all of CUDA's language on top of clang's CUDA mode, for code that runs on CPUs.
  * A file that is not compiled as CUDA gets the runtime API and the vector types. */
 
@@ -33,11 +37,11 @@
 #include "nuna/device/standard.h"
 #endif
 
-#include "vector_types.h"
 #include "vector_functions.h"
+#include "vector_types.h"
 
-#include "cuda_runtime_api.h"
 #include "channel_descriptor.h"
+#include "cuda_runtime_api.h"
 
 #ifdef __cplusplus
 #include "nuna_cudart/runtime_templates.h"
@@ -49,17 +53,17 @@
 /* What clang's device pass sees in <<<>>>; the host pass calls __cudaPushCallConfiguration. */
 cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes = 0, struct CUstream_st* stream = 0);
 
-#include "nuna/device/io.h"
-#include "nuna/device/integer.h"
-#include "nuna/device/lanes.h"
-#include "nuna/device/rounded.h"
-#include "nuna/device/convert.h"
-#include "nuna/device/math.h"
-#include "nuna/device/special.h"
 #include "nuna/device/atomic.h"
-#include "nuna/device/sync.h"
-#include "nuna/device/warp.h"
+#include "nuna/device/convert.h"
+#include "nuna/device/integer.h"
+#include "nuna/device/io.h"
+#include "nuna/device/lanes.h"
 #include "nuna/device/load_store.h"
-#endif
-
+#include "nuna/device/math.h"
+#include "nuna/device/rounded.h"
+#include "nuna/device/special.h"
+#include "nuna/device/surface.h"
+#include "nuna/device/sync.h"
+#include "nuna/device/texture.h"
+#include "nuna/device/warp.h"
 #endif

@@ -1,5 +1,3 @@
-#ifndef NUNA_HOST_DEFINES_H
-#define NUNA_HOST_DEFINES_H
+#pragma once
 /* Programs include it by this name. */
 #include "crt/host_defines.h"
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_LIBRARY_TYPES_H
-#define NUNA_LIBRARY_TYPES_H
+#pragma once
 /* Names of element types that CUDA's libraries share. */
 
 typedef enum cudaDataType_t {
@@ -36,5 +35,3 @@ typedef enum cudaDataType_t {
 } cudaDataType;
 
 typedef enum libraryPropertyType_t { MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL } libraryPropertyType;
-
-#endif

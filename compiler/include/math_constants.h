@@ -1,7 +1,5 @@
-#ifndef NUNA_MATH_CONSTANTS_H
-#define NUNA_MATH_CONSTANTS_H
+#pragma once
 /* CUDA's names of numbers. Each is the nearest float or double. */
-
 
 #define CUDART_INF_F (__builtin_inff())
 #define CUDART_NAN_F (__builtin_nanf(""))
@@ -92,5 +90,3 @@
 #define CUDART_TWO_TO_54 18014398509481984.0
 #define CUDART_TWO_TO_M54 5.5511151231257827e-17
 #define CUDART_TWO_TO_M1022 2.22507385850720140e-308
-
-#endif

@@ -1,5 +1,3 @@
-#ifndef NUNA_SM_35_INTRINSICS_H
-#define NUNA_SM_35_INTRINSICS_H
+#pragma once
 /* Programs include it by this name; all of it comes with cuda_runtime.h. */
 #include "cuda_runtime.h"
-#endif

@@ -1,39 +1,38 @@
-#ifndef NUNA_VECTOR_FUNCTIONS_H
-#define NUNA_VECTOR_FUNCTIONS_H
+#pragma once
 /* make_<vector type>, on both sides, for C too. */
 
 #include "vector_types.h"
 
 #define NUNA_MAKE static __inline__ __attribute__((always_inline, unused)) __host__ __device__
-#define NUNA_MAKE_1(name, type)            \
+#define NUNA_MAKE_1(name, type)              \
   NUNA_MAKE name##1 make_##name##1(type x) { \
-    name##1 v;                             \
-    v.x = x;                               \
-    return v;                              \
+    name##1 v;                               \
+    v.x = x;                                 \
+    return v;                                \
   }
-#define NUNA_MAKE_2(name, type)                    \
+#define NUNA_MAKE_2(name, type)                      \
   NUNA_MAKE name##2 make_##name##2(type x, type y) { \
-    name##2 v;                                     \
-    v.x = x;                                       \
-    v.y = y;                                       \
-    return v;                                      \
+    name##2 v;                                       \
+    v.x = x;                                         \
+    v.y = y;                                         \
+    return v;                                        \
   }
-#define NUNA_MAKE_3(name, type)                            \
+#define NUNA_MAKE_3(name, type)                              \
   NUNA_MAKE name##3 make_##name##3(type x, type y, type z) { \
-    name##3 v;                                             \
-    v.x = x;                                               \
-    v.y = y;                                               \
-    v.z = z;                                               \
-    return v;                                              \
+    name##3 v;                                               \
+    v.x = x;                                                 \
+    v.y = y;                                                 \
+    v.z = z;                                                 \
+    return v;                                                \
   }
-#define NUNA_MAKE_4(name, suffix, type)                                            \
+#define NUNA_MAKE_4(name, suffix, type)                                              \
   NUNA_MAKE name##4##suffix make_##name##4##suffix(type x, type y, type z, type w) { \
-    name##4##suffix v;                                                             \
-    v.x = x;                                                                       \
-    v.y = y;                                                                       \
-    v.z = z;                                                                       \
-    v.w = w;                                                                       \
-    return v;                                                                      \
+    name##4##suffix v;                                                               \
+    v.x = x;                                                                         \
+    v.y = y;                                                                         \
+    v.z = z;                                                                         \
+    v.w = w;                                                                         \
+    return v;                                                                        \
   }
 #define NUNA_MAKE_ALL(name, type) \
   NUNA_MAKE_1(name, type)         \
@@ -68,5 +67,3 @@ NUNA_MAKE_4(double, _32a, double)
 #undef NUNA_MAKE_3
 #undef NUNA_MAKE_4
 #undef NUNA_MAKE_ALL
-
-#endif

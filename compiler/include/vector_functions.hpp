@@ -1,5 +1,3 @@
-#ifndef NUNA_VECTOR_FUNCTIONS_HPP
-#define NUNA_VECTOR_FUNCTIONS_HPP
+#pragma once
 /* Programs include it by this name. */
 #include "vector_functions.h"
-#endif

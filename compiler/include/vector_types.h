@@ -1,28 +1,24 @@
-#ifndef NUNA_VECTOR_TYPES_H
-#define NUNA_VECTOR_TYPES_H
+#pragma once
+
+/* Programs ask for CUDA's own include guards to learn what is there. */
+#ifndef __VECTOR_TYPES_H__
+#define __VECTOR_TYPES_H__
+#endif
 /* CUDA's vector types: 1 to 4 components with CUDA's alignments, and dim3. For C too. */
 
 #include "crt/host_defines.h"
 
-#define NUNA_VECTOR_1(name, type, align) \
-  struct __align__(align) name##1 {      \
-    type x;                              \
-  };                                     \
+#define NUNA_VECTOR_1(name, type, align)       \
+  struct __align__(align) name##1 { type x; }; \
   typedef struct name##1 name##1;
-#define NUNA_VECTOR_2(name, type, align) \
-  struct __align__(align) name##2 {      \
-    type x, y;                           \
-  };                                     \
+#define NUNA_VECTOR_2(name, type, align)          \
+  struct __align__(align) name##2 { type x, y; }; \
   typedef struct name##2 name##2;
-#define NUNA_VECTOR_3(name, type, align) \
-  struct __align__(align) name##3 {      \
-    type x, y, z;                        \
-  };                                     \
+#define NUNA_VECTOR_3(name, type, align)             \
+  struct __align__(align) name##3 { type x, y, z; }; \
   typedef struct name##3 name##3;
-#define NUNA_VECTOR_4(name, suffix, type, align) \
-  struct __align__(align) name##4##suffix {      \
-    type x, y, z, w;                             \
-  };                                             \
+#define NUNA_VECTOR_4(name, suffix, type, align)                \
+  struct __align__(align) name##4##suffix { type x, y, z, w; }; \
   typedef struct name##4##suffix name##4##suffix;
 
 /* The alignments of 1, 2, 3 and 4 components. */
@@ -84,5 +80,3 @@ struct dim3 {
 #endif
 };
 typedef struct dim3 dim3;
-
-#endif

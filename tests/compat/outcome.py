@@ -111,7 +111,7 @@ class Attempt:
         program = self.program
         if program.unsupported and not self.options.all:
             return self.ended(UNSUPPORTED, program.unsupported)
-        absent = [source for source in program.sources if not (self.folder / source).exists()]
+        absent = [source for source in self.filled(program.sources) if not (self.folder / source).exists()]
         if absent or not self.folder.is_dir():
             return self.ended(ABSENT, f"no {absent[0] if absent else program.folder} in the suite's folder")
         self.work.mkdir(parents=True)

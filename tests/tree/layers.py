@@ -32,7 +32,8 @@ FENCES = [
     (re.compile(r"^(CLI/|png\.h)"), ("apps/", "tests/"), "headers too"),
     (re.compile(r"^(cuda[\w.]*\.h|cu(blas|fft|rand|solver|sparse)\w*\.h|(cub|thrust|cuda|cooperative_groups)(/|\.h$)"
                 r"|driver_types\.h|vector_types\.h|device_launch_parameters\.h|nv(rtc|ml|ToolsExt)\w*\.h)"),
-     ("runtime/device/cuda/", "tests/cuda_standin/", "tests/gpu/"), "headers too"),
+     ("runtime/device/cuda/", "api/cudart/", "compiler/include/", "apps/cuda/", "tests/cuda_standin/", "tests/cudart/",
+      "tests/compiler/", "tests/perf/cuda/", "tests/gpu/"), "headers too"),
     (re.compile(r"^mpi\.h"), ("runtime/cluster/mpi/", "api/mpi_wrap/", "api/include/nuna/mpi.hpp", "apps/", "tests/"),
      "headers too"),
     (re.compile(r"^(benchmark/|boost/|starpu)"), ("tests/",), "headers too"),

@@ -1,5 +1,4 @@
-#ifndef NUNA_CHANNEL_DESCRIPTOR_H
-#define NUNA_CHANNEL_DESCRIPTOR_H
+#pragma once
 /* The channels of texels of C++ types: cudaCreateChannelDesc<float4>(). */
 
 #include "cuda_runtime_api.h"
@@ -66,5 +65,4 @@ static inline cudaChannelFormatDesc cudaCreateChannelDescHalf4() {
   return {16, 16, 16, 16, cudaChannelFormatKindFloat};
 }
 
-#endif
 #endif

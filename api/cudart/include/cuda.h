@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDA_H
-#define NUNA_CUDA_H
+#pragma once
 /* Types of the CUDA driver API that programs over the runtime name. Nuna has no driver API: its functions are not declared. */
 
 #include <stddef.h>
@@ -42,6 +41,4 @@ struct CUuuid_st {
   char bytes[16];
 };
 typedef struct CUuuid_st CUuuid;
-#endif
-
 #endif

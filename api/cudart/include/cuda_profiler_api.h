@@ -1,5 +1,3 @@
-#ifndef NUNA_CUDA_PROFILER_API_H
-#define NUNA_CUDA_PROFILER_API_H
+#pragma once
 /* Starts and stops of profilers, which do nothing. */
 #include "cuda_runtime_api.h"
-#endif

@@ -1,5 +1,9 @@
-#ifndef NUNA_CUDA_RUNTIME_API_H
-#define NUNA_CUDA_RUNTIME_API_H
+#pragma once
+
+/* Programs ask for CUDA's own include guards to learn what is there. */
+#ifndef __CUDA_RUNTIME_API_H__
+#define __CUDA_RUNTIME_API_H__
+#endif
 /* The CUDA runtime API as libnuna_cudart has it: functions for C and C++, for any compiler. README.md of this folder says what
  * works. In C++ some calls have forms of several versions of CUDA (nuna_cudart/overloads.h). */
 
@@ -43,6 +47,4 @@ extern "C" {
 #ifndef NUNA_CUDART_C_ONLY
 #include "nuna_cudart/overloads.h"
 #endif
-#endif
-
 #endif

@@ -1,5 +1,9 @@
-#ifndef NUNA_DRIVER_TYPES_H
-#define NUNA_DRIVER_TYPES_H
+#pragma once
+
+/* Programs ask for CUDA's own include guards to learn what is there. */
+#ifndef __DRIVER_TYPES_H__
+#define __DRIVER_TYPES_H__
+#endif
 /* The types of the CUDA runtime API, with CUDA's names, numbers and members. For C and C++. */
 
 #include <limits.h>
@@ -255,5 +259,3 @@ struct cudaLaunchParams { /* of cudaLaunchCooperativeKernelMultiDevice */
 #include "nuna_cudart/device_prop.h"
 #include "nuna_cudart/external_types.h"
 #include "nuna_cudart/graph_types.h"
-
-#endif

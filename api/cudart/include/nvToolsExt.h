@@ -1,4 +1,2 @@
-#ifndef NUNA_NVTOOLSEXT_H
-#define NUNA_NVTOOLSEXT_H
+#pragma once
 #include "nvtx3/nvToolsExt.h"
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_SURFACE_TYPES_H
-#define NUNA_SURFACE_TYPES_H
+#pragma once
 /* Surfaces as the host describes them. What a surface object points to: nuna_cudart/texture.h. */
 
 #include "driver_types.h"
@@ -28,5 +27,3 @@ typedef unsigned long long cudaSurfaceObject_t;
 struct surfaceReference {
   struct cudaChannelFormatDesc channelDesc;
 };
-
-#endif

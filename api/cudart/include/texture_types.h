@@ -1,5 +1,4 @@
-#ifndef NUNA_TEXTURE_TYPES_H
-#define NUNA_TEXTURE_TYPES_H
+#pragma once
 /* Textures as the host describes them. What a texture object points to: nuna_cudart/texture.h. */
 
 #include "driver_types.h"
@@ -62,5 +61,3 @@ struct textureReference {
   int readMode; /* of enum cudaTextureReadMode; here because CUDA keeps it in the type alone */
   int reserved[14];
 };
-
-#endif

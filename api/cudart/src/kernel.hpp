@@ -43,9 +43,9 @@ class KernelAction final : public Action {
   Function& function_;
   const void* const host_;
   const LaunchShape shape_;
-  const void** pointers_ = few_pointers_.data();
   alignas(16) std::array<std::byte, kFewBytes> few_bytes_;
   std::array<const void*, kFewArguments> few_pointers_;
+  const void** pointers_ = few_pointers_.data();
   std::vector<std::byte> many_bytes_;
   std::vector<const void*> many_pointers_;
 };

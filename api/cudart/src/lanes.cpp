@@ -25,8 +25,8 @@ std::uint32_t __nuna_pick_threads(const std::uint32_t* counters, std::uint32_t t
   return runs(first) ? first : NUNA_NO_REGION;
 }
 
-std::uint32_t __nuna_pick_lanes(const std::uint32_t* counters, const std::uint32_t* masks, std::uint32_t lanes,
-                                std::uint32_t* group) {
+std::uint32_t __nuna_pick_lanes(const std::uint32_t* counters, const std::uint32_t* masks,
+                                std::uint32_t lanes, std::uint32_t* group) {
   std::uint32_t alive = 0;
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     if (counters[lane] != NUNA_ENDED) alive |= 1u << lane;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <string>
 
 #include "call.hpp"
 #include "nuna/context.hpp"
@@ -108,12 +109,23 @@ void Memory::add_chunk(std::size_t bytes) {
   list_.add(home, fits);
 }
 
+namespace {
+
+// Whether Nuna fills fresh memory with NaN, in its lane's own time.
+bool poisons() {
+  const char* const setting = std::getenv("NUNA_POISON");
+  return setting != nullptr && std::string(setting) != "0" && std::string(setting) != "off";
+}
+
+}  // namespace
+
 // The launch takes the memory from the device's limit at once. Where the host place lies is asked the first time only: to ask is to
 // wait for the lane.
 std::uintptr_t Memory::home_of(Chunk& chunk) {
   const auto told = reinterpret_cast<std::uintptr_t>(chunk.address());
   if (shift_) {
-    launch_locate(context_, chunk, nullptr);
+    const Event done = launch_locate(context_, chunk, nullptr);
+    if (poisons()) done.wait();
     return told + *shift_;
   }
   std::uintptr_t home = 0;

@@ -65,6 +65,7 @@ Stream::Stream(Which which, unsigned int flags, int priority)
 void Stream::submit(cudaGraphNodeType type, ActionRef action) {
   if (captured_.load(std::memory_order_acquire)) {
     const std::lock_guard lock(mutex_);
+    leave_ended_capture();
     if (capture_ != nullptr) {
       require(!capture_->broken, cudaErrorStreamCaptureInvalidated);
       frontier_ = {capture_->graph->add(type, std::move(action), frontier_)};
@@ -92,9 +93,18 @@ bool Stream::done() {
   return device == nullptr || device->lane().done(last());
 }
 
+// A stream that has joined a capture is in it until the stream that began it ends it.
+void Stream::leave_ended_capture() {
+  if (capture_ == nullptr || capture_->graph != nullptr) return;
+  capture_ = nullptr;
+  frontier_.clear();
+  captured_.store(false, std::memory_order_release);
+}
+
 void Stream::refuse_in_capture() {
   if (!captured_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(mutex_);
+  leave_ended_capture();
   if (capture_ == nullptr) return;
   capture_->broken = true;
   throw Refused{cudaErrorStreamCaptureUnsupported};
@@ -103,6 +113,7 @@ void Stream::refuse_in_capture() {
 void Stream::begin_capture(cudaStreamCaptureMode) {
   require(which_ != Which::legacy, cudaErrorStreamCaptureUnsupported);
   const std::lock_guard lock(mutex_);
+  leave_ended_capture();
   require(capture_ == nullptr, cudaErrorIllegalState);
   capture_ = std::make_shared<Capture>();
   capture_->origin = this;
@@ -135,7 +146,7 @@ CaptureRef Stream::capture(std::vector<Node*>* after) const {
 
 void Stream::join(const CaptureRef& capture, const std::vector<Node*>& after) {
   const std::lock_guard lock(mutex_);
-  if (capture_ != nullptr && capture_->graph == nullptr) capture_ = nullptr;
+  leave_ended_capture();
   require(capture_ == nullptr || capture_ == capture, cudaErrorStreamCaptureMerge);
   if (capture_ == nullptr) {
     require(which_ != Which::legacy, cudaErrorStreamCaptureImplicit);

@@ -55,8 +55,10 @@ class Stream {
   const std::uint64_t id_;
   std::atomic<Ticket> last_{0};
   std::atomic<bool> captured_{false};
+  void leave_ended_capture();
+
   mutable std::mutex mutex_;
-  CaptureRef capture_;
+  CaptureRef capture_;  // guarded by mutex_, as is frontier_
   std::vector<Node*> frontier_;
 };
 

@@ -1,5 +1,4 @@
-#ifndef NUNA_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
-#define NUNA_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
+#pragma once
 /* memcpy_async copies at once, every thread its share; wait is the group's barrier. */
 
 #include "cooperative_groups.h"
@@ -21,7 +20,8 @@ NUNA_GROUP void memcpy_async(const Group& group, T* to, const T* from, const Byt
 }
 /* Numbers of elements that fit there, and that are here. */
 template <class Group, class T, class ToLayout, class FromLayout>
-NUNA_GROUP void memcpy_async(const Group& group, T* to, const ToLayout& room, const T* from, const FromLayout& there) {
+NUNA_GROUP void memcpy_async(const Group& group, T* to, const ToLayout& room, const T* from,
+                             const FromLayout& there) {
   const size_t size = group.size(), count = (size_t)room < (size_t)there ? (size_t)room : (size_t)there;
   for (size_t i = group.thread_rank(); i < count; i += size) to[i] = from[i];
 }
@@ -36,6 +36,4 @@ NUNA_GROUP void wait_prior(const Group& group) {
 }
 
 }  // namespace cooperative_groups
-#endif
-
 #endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_COOPERATIVE_GROUPS_REDUCE_H
-#define NUNA_COOPERATIVE_GROUPS_REDUCE_H
+#pragma once
 /* reduce: every lane folds the values of its group in the order of their ranks, so that all get the same. */
 
 #include "cooperative_groups.h"
@@ -30,6 +29,4 @@ NUNA_GROUP void reduce_store_async(const Group& group, T* target, T value, Op&& 
 }
 
 }  // namespace cooperative_groups
-#endif
-
 #endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_COOPERATIVE_GROUPS_SCAN_H
-#define NUNA_COOPERATIVE_GROUPS_SCAN_H
+#pragma once
 /* inclusive_scan and exclusive_scan, in the order of ranks. The first of an exclusive scan is T(). */
 
 #include "cooperative_groups.h"
@@ -37,6 +36,4 @@ NUNA_GROUP T exclusive_scan(const Group& group, T value) {
 }
 
 }  // namespace cooperative_groups
-#endif
-
 #endif

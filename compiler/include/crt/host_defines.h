@@ -1,5 +1,4 @@
-#ifndef NUNA_CRT_HOST_DEFINES_H
-#define NUNA_CRT_HOST_DEFINES_H
+#pragma once
 /* CUDA's keywords. Clang in CUDA mode knows the attributes; for any other compiler they are nothing, so that a plain C or C++ file
  * may include what a CUDA file includes. */
 
@@ -66,5 +65,3 @@
 #define CUDART_CB
 #endif
 #define __specialization_static static
-
-#endif

@@ -1,3 +1,4 @@
+#pragma once
 /* Devices, errors, versions. Part of cuda_runtime_api.h, which includes it in extern "C". */
 
 cudaError_t cudaGetLastError(void);

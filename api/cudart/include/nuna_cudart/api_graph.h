@@ -1,3 +1,4 @@
+#pragma once
 /* Capture and graphs. Part of cuda_runtime_api.h, which includes it in extern "C". */
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);

@@ -1,3 +1,4 @@
+#pragma once
 /* Launches, functions, occupancy. Part of cuda_runtime_api.h, which includes it in extern "C". */
 
 cudaError_t cudaLaunchKernel(const void* func, dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem,

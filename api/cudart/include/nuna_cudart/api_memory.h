@@ -1,3 +1,4 @@
+#pragma once
 /* Memory. Part of cuda_runtime_api.h, which includes it in extern "C". */
 
 cudaError_t cudaMalloc(void** devPtr, size_t size);

@@ -1,3 +1,4 @@
+#pragma once
 /* Copies and fills. Part of cuda_runtime_api.h, which includes it in extern "C". */
 
 cudaError_t cudaMemcpy(void* dst, const void* src, size_t count, enum cudaMemcpyKind kind);

@@ -1,3 +1,4 @@
+#pragma once
 /* Calls that return cudaErrorNotSupported and say so on stderr, so that programs that hold them compile and link. Others of that
  * kind have no declaration, but are in the library. Part of cuda_runtime_api.h, which includes it in extern "C". */
 

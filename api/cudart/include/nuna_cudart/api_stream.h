@@ -1,3 +1,4 @@
+#pragma once
 /* Streams and events. Part of cuda_runtime_api.h, which includes it in extern "C". */
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream);

@@ -1,3 +1,4 @@
+#pragma once
 /* Textures and surfaces. Part of cuda_runtime_api.h, which includes it in extern "C". */
 
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f);

@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDART_DEVICE_ENUMS_H
-#define NUNA_CUDART_DEVICE_ENUMS_H
+#pragma once
 /* Choices that concern devices, functions and launches. */
 
 /* Of cudaDeviceGetAttribute. */
@@ -296,5 +295,3 @@ enum cudaCGScope {
   cudaCGScopeInvalid = 0,
   cudaCGScopeGrid = 1,
 };
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDART_DEVICE_PROP_H
-#define NUNA_CUDART_DEVICE_PROP_H
+#pragma once
 /* What cudaGetDeviceProperties tells: the members that CUDA has now, and those that older programs still ask for. */
 
 struct cudaDeviceProp {
@@ -106,5 +105,3 @@ struct cudaDeviceProp {
   int cooperativeMultiDeviceLaunch;
   int reserved[56];
 };
-
-#endif

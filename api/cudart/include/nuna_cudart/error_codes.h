@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDART_ERROR_CODES_H
-#define NUNA_CUDART_ERROR_CODES_H
+#pragma once
 /* What every call of the CUDA runtime returns. */
 
 /* Numbers as CUDA documents them; names and texts: cudaGetErrorName, cudaGetErrorString. */
@@ -141,5 +140,3 @@ enum cudaError {
 };
 
 typedef enum cudaError cudaError_t;
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDART_EXTERNAL_TYPES_H
-#define NUNA_CUDART_EXTERNAL_TYPES_H
+#pragma once
 /* Types of calls that share memory with other processes and programs, which libnuna_cudart refuses (cudaErrorNotSupported). */
 
 #define CUDA_IPC_HANDLE_SIZE 64
@@ -86,5 +85,3 @@ struct cudaExternalSemaphoreWaitParams {
   unsigned int flags;
   unsigned int reserved[16];
 };
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDART_FLAGS_H
-#define NUNA_CUDART_FLAGS_H
+#pragma once
 /* Flags of the CUDA runtime that are macros. */
 
 #define CUDART_CB
@@ -82,5 +81,3 @@
 #define cudaKernelNodeAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
 #define cudaKernelNodeAttributeCooperative cudaLaunchAttributeCooperative
 #define cudaKernelNodeAttributePriority cudaLaunchAttributePriority
-
-#endif

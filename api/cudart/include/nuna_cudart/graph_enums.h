@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDART_GRAPH_ENUMS_H
-#define NUNA_CUDART_GRAPH_ENUMS_H
+#pragma once
 /* Choices that concern capture and graphs, and graphics, which there are none of. */
 
 enum cudaStreamCaptureStatus {
@@ -130,5 +129,3 @@ enum cudaGraphicsCubeFace {
   cudaGraphicsCubeFacePositiveZ = 0x04,
   cudaGraphicsCubeFaceNegativeZ = 0x05,
 };
-
-#endif

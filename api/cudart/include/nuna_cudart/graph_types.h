@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDART_GRAPH_TYPES_H
-#define NUNA_CUDART_GRAPH_TYPES_H
+#pragma once
 /* Types of graphs. */
 
 struct cudaKernelNodeParams {
@@ -76,5 +75,3 @@ typedef struct cudaGraphInstantiateParams_st {
   cudaGraphNode_t errNode_out;
   cudaGraphInstantiateResult result_out;
 } cudaGraphInstantiateParams;
-
-#endif

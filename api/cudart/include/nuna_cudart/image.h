@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDART_IMAGE_H
-#define NUNA_CUDART_IMAGE_H
+#pragma once
 /* What nunacc puts into a program, and libnuna_cudart finds there: the kernels of one translation unit (or of one
  * device link), compiled for the CPU.
  *
@@ -118,5 +117,4 @@ void __nuna_end_kernel(int error);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

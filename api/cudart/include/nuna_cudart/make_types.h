@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDART_MAKE_TYPES_H
-#define NUNA_CUDART_MAKE_TYPES_H
+#pragma once
 /* Values of the structures that copies take. */
 
 static inline struct cudaPitchedPtr make_cudaPitchedPtr(void* d, size_t p, size_t xsz, size_t ysz) {
@@ -24,5 +23,3 @@ static inline struct cudaExtent make_cudaExtent(size_t w, size_t h, size_t d) {
   e.depth = d;
   return e;
 }
-
-#endif

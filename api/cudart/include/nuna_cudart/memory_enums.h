@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDART_MEMORY_ENUMS_H
-#define NUNA_CUDART_MEMORY_ENUMS_H
+#pragma once
 /* Choices that concern memory, arrays and resources. */
 
 enum cudaMemoryType {
@@ -206,5 +205,3 @@ enum cudaExternalSemaphoreHandleType {
   cudaExternalSemaphoreHandleTypeTimelineSemaphoreFd = 9,
   cudaExternalSemaphoreHandleTypeTimelineSemaphoreWin32 = 10,
 };
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDART_OCCUPANCY_TEMPLATES_H
-#define NUNA_CUDART_OCCUPANCY_TEMPLATES_H
+#pragma once
 // Occupancy of kernels by name. Part of runtime_templates.h.
 
 template <class T>
@@ -86,5 +85,3 @@ inline cudaError_t cudaOccupancyMaxActiveClusters(int* numClusters, T* func,
                                                   const cudaLaunchConfig_t* config) {
   return cudaOccupancyMaxActiveClusters(numClusters, reinterpret_cast<const void*>(func), config);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDART_OVERLOADS_H
-#define NUNA_CUDART_OVERLOADS_H
+#pragma once
 // Forms of one call from several versions of CUDA, told apart by their arguments. C++ only, at the end of cuda_runtime_api.h.
 
 // CUDA 13: locations instead of devices' numbers.
@@ -55,5 +54,3 @@ static inline cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cud
   if (edges != nullptr) *edges = nullptr;
   return cudaStreamGetCaptureInfo(stream, status, id, graph, dependencies, numDependencies);
 }
-
-#endif

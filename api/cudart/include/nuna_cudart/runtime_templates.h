@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDART_RUNTIME_TEMPLATES_H
-#define NUNA_CUDART_RUNTIME_TEMPLATES_H
+#pragma once
 // The host's side of cuda_runtime.h in C++: the calls of cuda_runtime_api.h with pointers of their own types, with kernels and
 // variables by name. Included by cuda_runtime.h.
 
@@ -164,5 +163,3 @@ static inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags
 
 #include "nuna_cudart/occupancy_templates.h"
 #include "nuna_cudart/texture_templates.h"
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDART_TEXTURE_H
-#define NUNA_CUDART_TEXTURE_H
+#pragma once
 /* What device code finds behind a texture or a surface object: cudaTextureObject_t and cudaSurfaceObject_t are addresses of
  * these. Texel (x, y, z) lies at base + x * texel_bytes + y * row_bytes + z * plane_bytes, whatever kind of memory it is:
  *
@@ -50,5 +49,4 @@ struct nuna_surface {
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_CUDART_TEXTURE_TEMPLATES_H
-#define NUNA_CUDART_TEXTURE_TEMPLATES_H
+#pragma once
 // Binding of texture<T, dimensions, mode> and surface<>, which derive from the references; without naming them, because a program of today may use these names. Part of runtime_templates.h.
 
 template <template <class, int, enum cudaTextureReadMode> class Texture, class T, int dim,
@@ -49,5 +48,3 @@ template <template <class, int, enum cudaTextureReadMode> class Texture, class T
 inline cudaError_t cudaGetTextureAlignmentOffset(size_t* offset, const Texture<T, dim, mode>& tex) {
   return cudaGetTextureAlignmentOffset(offset, static_cast<const textureReference*>(&tex));
 }
-
-#endif

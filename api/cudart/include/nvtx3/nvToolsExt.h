@@ -1,5 +1,4 @@
-#ifndef NUNA_NVTX3_NVTOOLSEXT_H
-#define NUNA_NVTX3_NVTOOLSEXT_H
+#pragma once
 /* Marks for profilers, which are not there: every call does nothing. */
 
 #include <stddef.h>
@@ -114,5 +113,3 @@ static inline nvtxStringHandle_t nvtxDomainRegisterStringA(nvtxDomainHandle_t do
 #define nvtxNameOsThread nvtxNameOsThreadA
 #define nvtxDomainCreate nvtxDomainCreateA
 #define nvtxDomainRegisterString nvtxDomainRegisterStringA
-
-#endif

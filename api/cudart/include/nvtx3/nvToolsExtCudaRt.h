@@ -1,5 +1,4 @@
-#ifndef NUNA_NVTX3_NVTOOLSEXTCUDART_H
-#define NUNA_NVTX3_NVTOOLSEXTCUDART_H
+#pragma once
 #include "cuda_runtime_api.h"
 #include "nvtx3/nvToolsExt.h"
 static inline void nvtxNameCudaDeviceA(int device, const char* name) {
@@ -14,4 +13,3 @@ static inline void nvtxNameCudaEventA(cudaEvent_t event, const char* name) {
   (void)event;
   (void)name;
 }
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_DEVICE_ALGORITHM_H
-#define NUNA_DEVICE_ALGORITHM_H
+#pragma once
 /* std::swap, std::min and std::max where this C++ standard does not make them constexpr (what is constexpr is on both sides). */
 
 #include <bits/stl_algobase.h>
@@ -25,6 +24,4 @@ __device__ inline const T& max(const T& a, const T& b) {
 #endif
 _GLIBCXX_END_NAMESPACE_VERSION
 }  // namespace std
-#endif
-
 #endif

@@ -1,15 +1,15 @@
-#ifndef NUNA_DEVICE_ATOMIC_H
-#define NUNA_DEVICE_ATOMIC_H
+#pragma once
 /* CUDA's atomic functions, relaxed as CUDA's are, on exactly CUDA's types: programs overload these names for others of their own.
  * The scopes (_block, _system) do not differ on a CPU. */
 
 #include "nuna/device/intrinsics.h"
 
 /* A function in all three scopes. */
-#define NUNA_ATOMIC_2(name, type, body)                    \
-  NUNA_DEVICE type name(type* address, type value) { body }  \
-  NUNA_DEVICE type name##_block(type* address, type value) { body } \
-  NUNA_DEVICE type name##_system(type* address, type value) { body }
+#define NUNA_ATOMIC_2(name, type, body)                                                            \
+  NUNA_DEVICE type name(type* address, type value){body} NUNA_DEVICE type name##_block(            \
+      type* address, type value){body} NUNA_DEVICE type name##_system(type* address, type value) { \
+    body                                                                                           \
+  }
 
 #define NUNA_ATOMIC_FETCH(name, type, builtin) \
   NUNA_ATOMIC_2(name, type, return builtin(address, value, __ATOMIC_RELAXED);)
@@ -38,19 +38,18 @@ NUNA_ATOMIC_2(atomicExch, float,
 /* The value there, replaced by `next` of it. */
 #define NUNA_ATOMIC_LOOP(type, next)                                                                     \
   type old = __atomic_load_n(address, __ATOMIC_RELAXED);                                                 \
-  while (!__atomic_compare_exchange_n(address, &old, (next), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) \
-    ;                                                                                                    \
+  while (!__atomic_compare_exchange_n(address, &old, (next), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
   return old;
 NUNA_ATOMIC_2(atomicInc, unsigned, NUNA_ATOMIC_LOOP(unsigned, old >= value ? 0u : old + 1u))
 NUNA_ATOMIC_2(atomicDec, unsigned, NUNA_ATOMIC_LOOP(unsigned, old == 0u || old > value ? value : old - 1u))
 
-#define NUNA_ATOMIC_CAS_ONE(name, type)                                                                    \
-  NUNA_DEVICE type name(type* address, type expected, type desired) {                                      \
+#define NUNA_ATOMIC_CAS_ONE(name, type)                                                                  \
+  NUNA_DEVICE type name(type* address, type expected, type desired) {                                    \
     __atomic_compare_exchange_n(address, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
-    return expected;                                                                                       \
+    return expected;                                                                                     \
   }
-#define NUNA_ATOMIC_CAS(type)           \
-  NUNA_ATOMIC_CAS_ONE(atomicCAS, type)    \
+#define NUNA_ATOMIC_CAS(type)          \
+  NUNA_ATOMIC_CAS_ONE(atomicCAS, type) \
   NUNA_ATOMIC_CAS_ONE(atomicCAS_block, type) NUNA_ATOMIC_CAS_ONE(atomicCAS_system, type)
 NUNA_ATOMIC_CAS(int)
 NUNA_ATOMIC_CAS(unsigned)
@@ -63,5 +62,3 @@ NUNA_ATOMIC_CAS(unsigned short)
 #undef NUNA_ATOMIC_INTEGERS
 #undef NUNA_ATOMIC_FETCH
 #undef NUNA_ATOMIC_2
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_DEVICE_CONVERT_H
-#define NUNA_DEVICE_CONVERT_H
+#pragma once
 /* Conversions with a named rounding: rn to nearest even, rz to zero, ru up, rd down. To integers they saturate, as the hardware
  * does; NaN is 0, or the highest bit where 64 bits take part. And bits seen as another type. */
 
@@ -32,11 +31,13 @@ NUNA_DEVICE Integer __nuna_saturate(Real x, Integer nan) {
 }
 
 #define NUNA_TO_INTEGER_ONE(from, to, Real, Integer, nan, mode, round) \
-  NUNA_DEVICE Integer __##from##2##to##_##mode(Real x) { return __nuna_saturate<Integer>(round(x), (Integer)(nan)); }
-#define NUNA_TO_INTEGER(from, to, Real, Integer, nan, suffix)                              \
-  NUNA_TO_INTEGER_ONE(from, to, Real, Integer, nan, rn, __builtin_rint##suffix)            \
-  NUNA_TO_INTEGER_ONE(from, to, Real, Integer, nan, rz, __builtin_trunc##suffix)           \
-  NUNA_TO_INTEGER_ONE(from, to, Real, Integer, nan, ru, __builtin_ceil##suffix)            \
+  NUNA_DEVICE Integer __##from##2##to##_##mode(Real x) {               \
+    return __nuna_saturate<Integer>(round(x), (Integer)(nan));         \
+  }
+#define NUNA_TO_INTEGER(from, to, Real, Integer, nan, suffix)                    \
+  NUNA_TO_INTEGER_ONE(from, to, Real, Integer, nan, rn, __builtin_rint##suffix)  \
+  NUNA_TO_INTEGER_ONE(from, to, Real, Integer, nan, rz, __builtin_trunc##suffix) \
+  NUNA_TO_INTEGER_ONE(from, to, Real, Integer, nan, ru, __builtin_ceil##suffix)  \
   NUNA_TO_INTEGER_ONE(from, to, Real, Integer, nan, rd, __builtin_floor##suffix)
 NUNA_TO_INTEGER(float, int, float, int, 0, f)
 NUNA_TO_INTEGER(float, uint, float, unsigned, 0, f)
@@ -50,11 +51,17 @@ NUNA_TO_INTEGER(double, ull, double, unsigned long long, 1ull << 63, )
 #undef NUNA_TO_INTEGER_ONE
 
 /* Wide holds every value of From; the error of rounding is exact in it. */
-#define NUNA_TO_REAL(from, to, From, Real, Wide)                                                              \
-  NUNA_DEVICE Real __##from##2##to##_rn(From x) { return (Real)x; }                                           \
-  NUNA_DEVICE Real __##from##2##to##_rz(From x) { return __nuna_nudge<__nuna_rz>((Real)x, (Wide)x - (Wide)(Real)x, true); } \
-  NUNA_DEVICE Real __##from##2##to##_ru(From x) { return __nuna_nudge<__nuna_ru>((Real)x, (Wide)x - (Wide)(Real)x, true); } \
-  NUNA_DEVICE Real __##from##2##to##_rd(From x) { return __nuna_nudge<__nuna_rd>((Real)x, (Wide)x - (Wide)(Real)x, true); }
+#define NUNA_TO_REAL(from, to, From, Real, Wide)                            \
+  NUNA_DEVICE Real __##from##2##to##_rn(From x) { return (Real)x; }         \
+  NUNA_DEVICE Real __##from##2##to##_rz(From x) {                           \
+    return __nuna_nudge<__nuna_rz>((Real)x, (Wide)x - (Wide)(Real)x, true); \
+  }                                                                         \
+  NUNA_DEVICE Real __##from##2##to##_ru(From x) {                           \
+    return __nuna_nudge<__nuna_ru>((Real)x, (Wide)x - (Wide)(Real)x, true); \
+  }                                                                         \
+  NUNA_DEVICE Real __##from##2##to##_rd(From x) {                           \
+    return __nuna_nudge<__nuna_rd>((Real)x, (Wide)x - (Wide)(Real)x, true); \
+  }
 NUNA_TO_REAL(int, float, int, float, double)
 NUNA_TO_REAL(uint, float, unsigned, float, double)
 NUNA_TO_REAL(ll, float, long long, float, __int128)
@@ -65,14 +72,12 @@ NUNA_TO_REAL(ull, double, unsigned long long, double, __int128)
 NUNA_DEVICE double __int2double_rn(int x) { return x; }
 NUNA_DEVICE double __uint2double_rn(unsigned x) { return x; }
 
-#define NUNA_TO_FLOAT(mode)                                                                                       \
-  NUNA_DEVICE float __double2float_##mode(double x) {                                                             \
-    return __nuna_nudge<__nuna_##mode>((float)x, x - (double)(float)x, __builtin_isfinite(x));                    \
+#define NUNA_TO_FLOAT(mode)                                                                    \
+  NUNA_DEVICE float __double2float_##mode(double x) {                                          \
+    return __nuna_nudge<__nuna_##mode>((float)x, x - (double)(float)x, __builtin_isfinite(x)); \
   }
 NUNA_TO_FLOAT(rz)
 NUNA_TO_FLOAT(ru)
 NUNA_TO_FLOAT(rd)
 #undef NUNA_TO_FLOAT
 NUNA_DEVICE float __double2float_rn(double x) { return (float)x; }
-
-#endif

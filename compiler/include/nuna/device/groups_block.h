@@ -1,5 +1,4 @@
-#ifndef NUNA_DEVICE_GROUPS_BLOCK_H
-#define NUNA_DEVICE_GROUPS_BLOCK_H
+#pragma once
 /* Groups of whole blocks, and thread_group, which may be any. */
 
 #include "device_launch_parameters.h"
@@ -79,7 +78,8 @@ class grid_group {
       return;
     }
     if (thread_rank() == 0)
-      dprintf(2, "nuna: a kernel synchronises a grid of %llu blocks, which CPU devices cannot\n", num_blocks());
+      dprintf(2, "nuna: a kernel synchronises a grid of %llu blocks, which CPU devices cannot\n",
+              num_blocks());
     __nuna_end_kernel(801); /* cudaErrorNotSupported */
   }
   static NUNA_GROUP bool is_valid() { return num_blocks() == 1; }
@@ -87,7 +87,8 @@ class grid_group {
     return (unsigned long long)__nuna_sreg(9) * __nuna_sreg(10) * __nuna_sreg(11);
   }
   static NUNA_GROUP unsigned long long block_rank() {
-    return ((unsigned long long)__nuna_sreg(5) * __nuna_sreg(10) + __nuna_sreg(4)) * __nuna_sreg(9) + __nuna_sreg(3);
+    return ((unsigned long long)__nuna_sreg(5) * __nuna_sreg(10) + __nuna_sreg(4)) * __nuna_sreg(9) +
+           __nuna_sreg(3);
   }
   static NUNA_GROUP unsigned long long size() { return num_blocks() * details::threads_in_block(); }
   static NUNA_GROUP unsigned long long num_threads() { return size(); }
@@ -118,5 +119,3 @@ NUNA_GROUP void invoke_one(const Group& group, Work&& work) {
 }
 
 }  // namespace cooperative_groups
-
-#endif

@@ -1,14 +1,13 @@
-#ifndef NUNA_DEVICE_GROUPS_FOLD_H
-#define NUNA_DEVICE_GROUPS_FOLD_H
+#pragma once
 /* What reduce.h and scan.h share: the operators, and a walk over the values of a group. */
 
 #include "nuna/device/groups_warp.h"
 
 namespace cooperative_groups {
 
-#define NUNA_OPERATOR(name, expression)                                                        \
-  template <class T = void>                                                                    \
-  struct name {                                                                                \
+#define NUNA_OPERATOR(name, expression)                                                          \
+  template <class T = void>                                                                      \
+  struct name {                                                                                  \
     NUNA_GROUP T operator()(const T& a, const T& b) const { return static_cast<T>(expression); } \
   };
 NUNA_OPERATOR(plus, a + b)
@@ -29,7 +28,7 @@ NUNA_GROUP void fold(unsigned mask, const T& value, Visit visit) {
   if (sizeof(T) <= 16) {
     T* slots = (T*)__nuna_warp_slots();
     slots[__nuna_sreg(12)] = value;
-    const unsigned present = __nuna_warp_barrier(mask);
+    const unsigned present = __nuna_meet(mask);
     for (unsigned lane = 0; lane < 32; ++lane) {
       if (!(present >> lane & 1u)) continue;
       visit(slots[lane], lane, first);
@@ -38,7 +37,7 @@ NUNA_GROUP void fold(unsigned mask, const T& value, Visit visit) {
     (void)__nuna_warp_barrier(mask);
     return;
   }
-  const unsigned present = __nuna_warp_barrier(mask);
+  const unsigned present = __nuna_meet(mask);
   for (unsigned lane = 0; lane < 32; ++lane) {
     const T other = exchange(mask, value, lane);
     if (!(present >> lane & 1u)) continue;
@@ -49,5 +48,3 @@ NUNA_GROUP void fold(unsigned mask, const T& value, Visit visit) {
 
 }  // namespace details
 }  // namespace cooperative_groups
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_DEVICE_GROUPS_WARP_H
-#define NUNA_DEVICE_GROUPS_WARP_H
+#pragma once
 /* Groups within a warp: tiles of a fixed number of threads, and the threads of any mask. */
 
 #include "nuna/device/groups_block.h"
@@ -157,5 +156,3 @@ NUNA_GROUP coalesced_group binary_partition(const Parent& parent, bool yes) {
 }
 
 }  // namespace cooperative_groups
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_DEVICE_INTEGER_H
-#define NUNA_DEVICE_INTEGER_H
+#pragma once
 /* Integer intrinsics. */
 
 #include "nuna/device/intrinsics.h"
@@ -26,8 +25,7 @@ NUNA_DEVICE unsigned __fns(unsigned mask, unsigned base, int n) {
 NUNA_DEVICE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   const unsigned long long bytes = (unsigned long long)y << 32 | x;
   unsigned result = 0;
-  for (int i = 0; i < 4; ++i)
-    result |= (unsigned)(bytes >> ((selector >> 4 * i & 7u) * 8) & 0xffu) << 8 * i;
+  for (int i = 0; i < 4; ++i) result |= (unsigned)(bytes >> ((selector >> 4 * i & 7u) * 8) & 0xffu) << 8 * i;
   return result;
 }
 
@@ -55,7 +53,9 @@ NUNA_DEVICE unsigned __usad(unsigned x, unsigned y, unsigned z) { return z + (x 
 NUNA_DEVICE int __hadd(int x, int y) { return (int)(((long long)x + y) >> 1); }
 NUNA_DEVICE int __rhadd(int x, int y) { return (int)(((long long)x + y + 1) >> 1); }
 NUNA_DEVICE unsigned __uhadd(unsigned x, unsigned y) { return (unsigned)(((unsigned long long)x + y) >> 1); }
-NUNA_DEVICE unsigned __urhadd(unsigned x, unsigned y) { return (unsigned)(((unsigned long long)x + y + 1) >> 1); }
+NUNA_DEVICE unsigned __urhadd(unsigned x, unsigned y) {
+  return (unsigned)(((unsigned long long)x + y + 1) >> 1);
+}
 
 NUNA_DEVICE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   return (unsigned)(((unsigned long long)high << 32 | low) << (shift & 31u) >> 32);
@@ -71,25 +71,23 @@ NUNA_DEVICE unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shif
 }
 
 /* Dot products of bytes, and of 16-bit halves with the low or high bytes. */
-#define NUNA_DP(name, word, whole, half_type, byte_type, first)                              \
-  NUNA_DEVICE word name(whole a, whole b, word c) {                                          \
-    for (int i = 0; i < 2; ++i)                                                              \
+#define NUNA_DP(name, word, whole, half_type, byte_type, first)                                          \
+  NUNA_DEVICE word name(whole a, whole b, word c) {                                                      \
+    for (int i = 0; i < 2; ++i)                                                                          \
       c += (word)(half_type)((unsigned)a >> 16 * i) * (word)(byte_type)((unsigned)b >> 8 * (i + first)); \
-    return c;                                                                                \
+    return c;                                                                                            \
   }
 NUNA_DP(__dp2a_lo, int, int, short, signed char, 0)
 NUNA_DP(__dp2a_lo, unsigned, unsigned, unsigned short, unsigned char, 0)
 NUNA_DP(__dp2a_hi, int, int, short, signed char, 2)
 NUNA_DP(__dp2a_hi, unsigned, unsigned, unsigned short, unsigned char, 2)
 #undef NUNA_DP
-#define NUNA_DP4(word, byte_type)                                                                        \
-  NUNA_DEVICE word __dp4a(word a, word b, word c) {                                                      \
-    for (int i = 0; i < 4; ++i)                                                                          \
-      c += (word)(byte_type)((unsigned)a >> 8 * i) * (word)(byte_type)((unsigned)b >> 8 * i);            \
-    return c;                                                                                            \
+#define NUNA_DP4(word, byte_type)                                                             \
+  NUNA_DEVICE word __dp4a(word a, word b, word c) {                                           \
+    for (int i = 0; i < 4; ++i)                                                               \
+      c += (word)(byte_type)((unsigned)a >> 8 * i) * (word)(byte_type)((unsigned)b >> 8 * i); \
+    return c;                                                                                 \
   }
 NUNA_DP4(int, signed char)
 NUNA_DP4(unsigned, unsigned char)
 #undef NUNA_DP4
-
-#endif

@@ -1,11 +1,12 @@
-#ifndef NUNA_DEVICE_INTRINSICS_H
-#define NUNA_DEVICE_INTRINSICS_H
+#pragma once
 /* What codegen replaces: the table in compiler/README.md. Never defined. And the words with which the headers beside this
  * one declare their functions. */
 
 #include "crt/host_defines.h"
 
+#ifndef NUNA_DEVICE /* the tests of headers make host code of it */
 #define NUNA_DEVICE static __device__ __inline__ __attribute__((always_inline, unused))
+#endif
 #define NUNA_BOTH static __host__ __device__ __inline__ __attribute__((always_inline, unused))
 
 extern "C" {
@@ -18,5 +19,3 @@ __device__ __attribute__((const)) void* __nuna_dynamic_shared();
 __device__ __attribute__((const)) unsigned long long __nuna_dynamic_shared_bytes();
 __device__ __attribute__((noreturn, cold)) void __nuna_end_kernel(int error);
 }
-
-#endif

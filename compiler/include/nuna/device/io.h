@@ -1,5 +1,4 @@
-#ifndef NUNA_DEVICE_IO_H
-#define NUNA_DEVICE_IO_H
+#pragma once
 /* What a kernel says and how it stops: assert, __trap, clocks. printf, malloc and free are the C library's (standard.h), so
  * printf writes to the program's stdout at once, in the order of its calls. */
 
@@ -12,21 +11,26 @@
 
 extern "C" {
 /* What the macro assert of <assert.h> expands to. */
-static __device__ __attribute__((noinline, noreturn, cold, unused)) void __assert_fail(const char* condition, const char* file,
-                                                                                       unsigned line,
-                                                                                       const char* function) noexcept {
-  dprintf(2, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line, function,
-          __nuna_sreg(3), __nuna_sreg(4), __nuna_sreg(5), __nuna_sreg(0), __nuna_sreg(1), __nuna_sreg(2), condition);
+static __device__ __attribute__((noinline, noreturn, cold, unused)) void __assert_fail(
+    const char* condition, const char* file, unsigned line, const char* function) noexcept {
+  dprintf(2, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line,
+          function, __nuna_sreg(3), __nuna_sreg(4), __nuna_sreg(5), __nuna_sreg(0), __nuna_sreg(1),
+          __nuna_sreg(2), condition);
   __nuna_end_kernel(NUNA_ERROR_ASSERT);
 }
 
-static __device__ __attribute__((noreturn, unused)) inline void __assertfail(const char* condition, const char* file, unsigned line,
-                                                                      const char* function, size_t) {
+static __device__ __attribute__((noreturn, unused)) inline void __assertfail(const char* condition,
+                                                                             const char* file, unsigned line,
+                                                                             const char* function, size_t) {
   __assert_fail(condition, file, line, function);
 }
 
-static __device__ __attribute__((noreturn, unused)) inline void __trap() { __nuna_end_kernel(NUNA_ERROR_TRAP); }
-static __device__ __attribute__((noreturn, unused)) inline void abort() noexcept { __nuna_end_kernel(NUNA_ERROR_TRAP); }
+static __device__ __attribute__((noreturn, unused)) inline void __trap() {
+  __nuna_end_kernel(NUNA_ERROR_TRAP);
+}
+static __device__ __attribute__((noreturn, unused)) inline void abort() noexcept {
+  __nuna_end_kernel(NUNA_ERROR_TRAP);
+}
 NUNA_DEVICE void __brkpt() {}
 NUNA_DEVICE void __prof_trigger(int) {}
 
@@ -37,5 +41,3 @@ NUNA_DEVICE void __nanosleep(unsigned) { __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 #undef NUNA_ERROR_ASSERT
 #undef NUNA_ERROR_TRAP
-
-#endif

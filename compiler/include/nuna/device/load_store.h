@@ -1,5 +1,4 @@
-#ifndef NUNA_DEVICE_LOAD_STORE_H
-#define NUNA_DEVICE_LOAD_STORE_H
+#pragma once
 /* Loads and stores with hints to a GPU's caches, which are plain ones here, and questions about address spaces: there is one. */
 
 #include <stddef.h>
@@ -11,10 +10,10 @@
   NUNA_DEVICE T name(const T* address) { \
     return *address;                     \
   }
-#define NUNA_STORE(name)                          \
-  template <class T>                              \
-  NUNA_DEVICE void name(T* address, T value) {    \
-    *address = value;                             \
+#define NUNA_STORE(name)                       \
+  template <class T>                           \
+  NUNA_DEVICE void name(T* address, T value) { \
+    *address = value;                          \
   }
 NUNA_LOAD(__ldg)
 NUNA_LOAD(__ldca)
@@ -41,13 +40,11 @@ NUNA_DEVICE unsigned __isConstant(const void*) { return 0; }
 NUNA_DEVICE unsigned __isLocal(const void*) { return 0; }
 NUNA_DEVICE unsigned __isGridConstant(const void*) { return 0; }
 
-#define NUNA_SPACE(space)                                                                          \
-  NUNA_DEVICE size_t __cvta_generic_to_##space(const void* pointer) { return (size_t)pointer; }     \
+#define NUNA_SPACE(space)                                                                       \
+  NUNA_DEVICE size_t __cvta_generic_to_##space(const void* pointer) { return (size_t)pointer; } \
   NUNA_DEVICE void* __cvta_##space##_to_generic(size_t address) { return (void*)address; }
 NUNA_SPACE(global)
 NUNA_SPACE(shared)
 NUNA_SPACE(constant)
 NUNA_SPACE(local)
 #undef NUNA_SPACE
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_DEVICE_MATH_H
-#define NUNA_DEVICE_MATH_H
+#pragma once
 /* What CUDA's mathematics has beyond <cmath>, which is on both sides already (standard.h). Written on clang's builtins, so that the
  * optimiser sees intrinsics and the thread loop vectorises. The less common functions are in special.h. */
 
@@ -7,7 +6,8 @@
 #include "nuna/device/standard.h"
 
 /* glibc declares these, the ones with two underscores without a definition anyone could link. gnu_inline: never emitted. */
-#define NUNA_OF_LIBC extern "C" __host__ __device__ extern __inline__ __attribute__((always_inline, gnu_inline))
+extern "C" {
+#define NUNA_OF_LIBC __host__ __device__ extern __inline__ __attribute__((always_inline, gnu_inline))
 NUNA_OF_LIBC void sincosf(float x, float* sine, float* cosine) noexcept {
   *sine = __builtin_sinf(x);
   *cosine = __builtin_cosf(x);
@@ -33,9 +33,11 @@ NUNA_OF_LIBC void __sincosf(float x, float* sine, float* cosine) noexcept {
   *cosine = __builtin_cosf(x);
 }
 #undef NUNA_OF_LIBC
+}
 
 /* Clang knows that the others of <math.h> depend on nothing but their arguments; of these it does not. */
-#define NUNA_PURE_1(name, type) extern "C" __host__ __device__ __attribute__((const)) type name(type) noexcept;
+#define NUNA_PURE_1(name, type) \
+  extern "C" __host__ __device__ __attribute__((const)) type name(type) noexcept;
 #define NUNA_PURE(name) NUNA_PURE_1(name, double) NUNA_PURE_1(name##f, float)
 NUNA_PURE(j0)
 NUNA_PURE(j1)
@@ -118,13 +120,13 @@ NUNA_BOTH float sinpi(float x) { return sinpif(x); }
 NUNA_BOTH float cospi(float x) { return cospif(x); }
 
 /* min and max, for every pair of types that CUDA names. Of two floating numbers the one that is no NaN. */
-#define NUNA_MINMAX(result, A, B)                                                                          \
-  NUNA_BOTH result min(A a, B b) { return (result)a < (result)b ? (result)a : (result)b; }                 \
+#define NUNA_MINMAX(result, A, B)                                                          \
+  NUNA_BOTH result min(A a, B b) { return (result)a < (result)b ? (result)a : (result)b; } \
   NUNA_BOTH result max(A a, B b) { return (result)a > (result)b ? (result)a : (result)b; }
-#define NUNA_MINMAX_SIGNS(Signed, Unsigned)  \
-  NUNA_MINMAX(Signed, Signed, Signed)        \
-  NUNA_MINMAX(Unsigned, Unsigned, Unsigned)  \
-  NUNA_MINMAX(Unsigned, Signed, Unsigned)    \
+#define NUNA_MINMAX_SIGNS(Signed, Unsigned) \
+  NUNA_MINMAX(Signed, Signed, Signed)       \
+  NUNA_MINMAX(Unsigned, Unsigned, Unsigned) \
+  NUNA_MINMAX(Unsigned, Signed, Unsigned)   \
   NUNA_MINMAX(Unsigned, Unsigned, Signed)
 NUNA_MINMAX_SIGNS(int, unsigned int)
 NUNA_MINMAX_SIGNS(long, unsigned long)
@@ -146,5 +148,3 @@ NUNA_BOTH long long llmin(long long a, long long b) { return a < b ? a : b; }
 NUNA_BOTH long long llmax(long long a, long long b) { return a > b ? a : b; }
 NUNA_BOTH unsigned long long ullmin(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
 NUNA_BOTH unsigned long long ullmax(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_DEVICE_SMALL_FLOAT_BITS_H
-#define NUNA_DEVICE_SMALL_FLOAT_BITS_H
+#pragma once
 /* What half and bfloat16 share: a float that keeps what a double has below it, and rounding of a float to 16 bits. */
 
 #include <math.h>
@@ -39,7 +38,8 @@ NUNA_SMALL float __nuna_round_to_odd(double value) {
 enum __nuna_small_rounding { __nuna_small_rz, __nuna_small_ru, __nuna_small_rd };
 
 /* From the nearest 16-bit value to the one that the rounding wants; `high` is the bits of the largest finite one. */
-NUNA_SMALL unsigned short __nuna_small_nudge(unsigned short bits, float nearest, float value, int mode, unsigned short high) {
+NUNA_SMALL unsigned short __nuna_small_nudge(unsigned short bits, float nearest, float value, int mode,
+                                             unsigned short high) {
   if (value != value || nearest == value) return bits;
   const bool up = mode == __nuna_small_ru || (mode == __nuna_small_rz && value < 0);
   if (up ? nearest >= value : nearest <= value) return bits;
@@ -48,5 +48,3 @@ NUNA_SMALL unsigned short __nuna_small_nudge(unsigned short bits, float nearest,
   if ((bits & 0x7fffu) == 0) return up ? 1u : 0x8001u;
   return (unsigned short)(negative == up ? bits - 1u : bits + 1u);
 }
-
-#endif

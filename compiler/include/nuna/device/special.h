@@ -1,5 +1,4 @@
-#ifndef NUNA_DEVICE_SPECIAL_H
-#define NUNA_DEVICE_SPECIAL_H
+#pragma once
 /* CUDA's special functions and norms that the C library lacks: computed in double, the float versions are these rounded. */
 
 #include "nuna/device/math.h"
@@ -16,7 +15,8 @@ NUNA_BOTH double __nuna_erfcinv_positive(double y) {
   for (int i = 0; i < 8; ++i) {
     const double value = ::erfc(x);
     const double slope = 1.1283791670955126 * __builtin_exp(-x * x);
-    const double step = y < 0.5 ? value * __builtin_log(value / y) / slope : (value - y) / (slope - x * (value - y));
+    const double step =
+        y < 0.5 ? value * __builtin_log(value / y) / slope : (value - y) / (slope - x * (value - y));
     x += step;
     if (__builtin_fabs(step) < 1e-9 * x) break; /* the next step would be smaller than the rounding */
   }
@@ -70,8 +70,8 @@ NUNA_BOTH double __nuna_bessel_i(int order, double x) {
 NUNA_BOTH double cyl_bessel_i0(double x) { return __nuna_bessel_i(0, x); }
 NUNA_BOTH double cyl_bessel_i1(double x) { return __nuna_bessel_i(1, x); }
 
-#define NUNA_FLOAT_TOO(name)                                              \
-  NUNA_BOTH float name##f(float x) { return (float)name((double)x); }      \
+#define NUNA_FLOAT_TOO(name)                                          \
+  NUNA_BOTH float name##f(float x) { return (float)name((double)x); } \
   NUNA_BOTH float name(float x) { return (float)name((double)x); }
 NUNA_FLOAT_TOO(erfcinv)
 NUNA_FLOAT_TOO(erfinv)
@@ -123,7 +123,9 @@ NUNA_BOTH double __nuna_squares(const float* v, int dim) {
   return sum;
 }
 NUNA_BOTH float normf(int dim, const float* v) { return (float)__builtin_sqrt(__nuna_squares(v, dim)); }
-NUNA_BOTH float rnormf(int dim, const float* v) { return (float)(1.0 / __builtin_sqrt(__nuna_squares(v, dim))); }
+NUNA_BOTH float rnormf(int dim, const float* v) {
+  return (float)(1.0 / __builtin_sqrt(__nuna_squares(v, dim)));
+}
 NUNA_BOTH float norm(int dim, const float* v) { return normf(dim, v); }
 NUNA_BOTH float rnorm(int dim, const float* v) { return rnormf(dim, v); }
 NUNA_BOTH float norm3df(float a, float b, float c) {
@@ -151,5 +153,3 @@ NUNA_BOTH float norm4d(float a, float b, float c, float d) { return norm4df(a, b
 NUNA_BOTH float rnorm3d(float a, float b, float c) { return rnorm3df(a, b, c); }
 NUNA_BOTH float rnorm4d(float a, float b, float c, float d) { return rnorm4df(a, b, c, d); }
 NUNA_BOTH float rhypot(float a, float b) { return rhypotf(a, b); }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_DEVICE_SYNC_H
-#define NUNA_DEVICE_SYNC_H
+#pragma once
 /* Barriers of the block and fences. */
 
 #include "nuna/device/intrinsics.h"
@@ -38,5 +37,3 @@ NUNA_DEVICE void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 NUNA_DEVICE void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 #undef NUNA_SYNC
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUNA_DEVICE_WARP_H
-#define NUNA_DEVICE_WARP_H
+#pragma once
 /* Shuffles, votes, matches and reductions of a warp: a lane writes its value into the warp's slots, the lanes meet, each reads what it
  * needs, and they meet again before the next may write. The names without _sync take the lanes that come by together. */
 
@@ -7,6 +6,11 @@
 
 #define NUNA_WARP NUNA_DEVICE __attribute__((convergent))
 
+/* The lanes of `mask` that meet; of 0, those that come by together. Other lanes may have met at the same time. */
+NUNA_WARP unsigned __nuna_meet(unsigned mask) {
+  const unsigned met = __nuna_warp_barrier(mask);
+  return mask == 0 ? met : met & mask;
+}
 NUNA_WARP void __syncwarp(unsigned mask = 0xffffffffu) { (void)__nuna_warp_barrier(mask); }
 NUNA_WARP unsigned __activemask() { return __nuna_warp_barrier(0); }
 NUNA_DEVICE unsigned __nuna_lane() { return __nuna_sreg(12); }
@@ -16,7 +20,7 @@ template <class Bits>
 NUNA_WARP Bits __nuna_exchange(unsigned mask, Bits value, unsigned source) {
   Bits* slots = (Bits*)__nuna_warp_slots();
   slots[__nuna_lane()] = value;
-  const unsigned present = __nuna_warp_barrier(mask);
+  const unsigned present = __nuna_meet(mask);
   const Bits read = (present >> source & 1u) ? slots[source] : value;
   (void)__nuna_warp_barrier(mask);
   return read;
@@ -41,15 +45,16 @@ NUNA_DEVICE unsigned __nuna_source_xor(int bits, int width) {
   return other <= (lane | ((unsigned)width - 1u)) ? other : lane;
 }
 
-#define NUNA_SHUFFLE_ONE(name, second, type, bits, source)                                           \
-  NUNA_WARP type name##_sync(unsigned mask, type value, second by, int width = 32) {                 \
-    return __builtin_bit_cast(type, __nuna_exchange(mask, __builtin_bit_cast(bits, value), source(by, width))); \
-  }                                                                                                  \
+#define NUNA_SHUFFLE_ONE(name, second, type, bits, source)                                                \
+  NUNA_WARP type name##_sync(unsigned mask, type value, second by, int width = 32) {                      \
+    return __builtin_bit_cast(type,                                                                       \
+                              __nuna_exchange(mask, __builtin_bit_cast(bits, value), source(by, width))); \
+  }                                                                                                       \
   NUNA_WARP type name(type value, second by, int width = 32) { return name##_sync(0, value, by, width); }
 /* All four for a type that fits into `bits`. */
-#define NUNA_SHUFFLES(type, bits)                                       \
-  NUNA_SHUFFLE_ONE(__shfl, int, type, bits, __nuna_source)              \
-  NUNA_SHUFFLE_ONE(__shfl_up, unsigned, type, bits, __nuna_source_up)   \
+#define NUNA_SHUFFLES(type, bits)                                         \
+  NUNA_SHUFFLE_ONE(__shfl, int, type, bits, __nuna_source)                \
+  NUNA_SHUFFLE_ONE(__shfl_up, unsigned, type, bits, __nuna_source_up)     \
   NUNA_SHUFFLE_ONE(__shfl_down, unsigned, type, bits, __nuna_source_down) \
   NUNA_SHUFFLE_ONE(__shfl_xor, int, type, bits, __nuna_source_xor)
 
@@ -77,7 +82,7 @@ struct __nuna_vote {
 NUNA_WARP __nuna_vote __nuna_ballot(unsigned mask, bool yes) {
   ((unsigned char*)__nuna_warp_slots())[__nuna_lane()] = yes;
   __nuna_vote vote;
-  vote.present = __nuna_warp_barrier(mask);
+  vote.present = __nuna_meet(mask);
   vote.yes = __nuna_equal_lanes<unsigned char>(1) & vote.present;
   (void)__nuna_warp_barrier(mask);
   return vote;
@@ -100,7 +105,7 @@ template <class Bits>
 NUNA_WARP __nuna_vote __nuna_match(unsigned mask, Bits value) {
   ((Bits*)__nuna_warp_slots())[__nuna_lane()] = value;
   __nuna_vote vote;
-  vote.present = __nuna_warp_barrier(mask);
+  vote.present = __nuna_meet(mask);
   vote.yes = __nuna_equal_lanes<Bits>(value) & vote.present;
   (void)__nuna_warp_barrier(mask);
   return vote;
@@ -123,18 +128,18 @@ NUNA_MATCH(long long, unsigned long long)
 NUNA_MATCH(unsigned long long, unsigned long long)
 NUNA_MATCH(double, unsigned long long)
 
-#define NUNA_REDUCE(name, type, start, expression)               \
+#define NUNA_REDUCE(name, type, start, expression)                   \
   NUNA_WARP type __reduce_##name##_sync(unsigned mask, type value) { \
-    type* slots = (type*)__nuna_warp_slots();                    \
-    slots[__nuna_lane()] = value;                                \
-    const unsigned present = __nuna_warp_barrier(mask);          \
-    type a = start;                                              \
-    for (unsigned lane = 0; lane < 32; ++lane) {                 \
-      const type b = (present >> lane & 1u) ? slots[lane] : start; \
-      a = expression;                                            \
-    }                                                            \
-    (void)__nuna_warp_barrier(mask);                             \
-    return a;                                                    \
+    type* slots = (type*)__nuna_warp_slots();                        \
+    slots[__nuna_lane()] = value;                                    \
+    const unsigned present = __nuna_meet(mask);                      \
+    type a = start;                                                  \
+    for (unsigned lane = 0; lane < 32; ++lane) {                     \
+      const type b = (present >> lane & 1u) ? slots[lane] : start;   \
+      a = expression;                                                \
+    }                                                                \
+    (void)__nuna_warp_barrier(mask);                                 \
+    return a;                                                        \
   }
 NUNA_REDUCE(add, unsigned, 0u, a + b)
 NUNA_REDUCE(add, int, 0, (int)((unsigned)a + (unsigned)b))
@@ -151,5 +156,3 @@ NUNA_REDUCE(xor, unsigned, 0u, (a ^ b))
 #undef NUNA_SHUFFLES
 #undef NUNA_SHUFFLE_ONE
 #undef NUNA_WARP
-
-#endif

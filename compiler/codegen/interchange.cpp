@@ -1,0 +1,184 @@
+#include "codegen/interchange.hpp"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/GetElementPtrTypeIterator.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
+
+#include <optional>
+#include <set>
+
+#include "codegen/intrinsics.hpp"
+#include "codegen/uniformity.hpp"
+
+namespace nuna::compiler {
+
+namespace {
+
+/// Bytes (of addresses) or units (of integers) between the values of threads that are neighbours along x; nothing where that is
+/// no constant.
+class Strides {
+ public:
+  explicit Strides(const Uniformity& uniformity, const llvm::DataLayout& layout)
+      : uniformity_(uniformity), layout_(layout) {}
+
+  std::optional<std::int64_t> of(const llvm::Value& value, int depth = 0) const {
+    if (uniformity_.is_uniform(value)) return 0;
+    const auto* instruction = llvm::dyn_cast<llvm::Instruction>(&value);
+    if (instruction == nullptr || depth > 12) return std::nullopt;
+    if (const auto k = special_register_of(*instruction)) return *k == kThreadIdx ? 1 : *k == kLane ? 1 : 0;
+    auto operand = [&](unsigned i) { return of(*instruction->getOperand(i), depth + 1); };
+    auto constant = [&](unsigned i) { return llvm::dyn_cast<llvm::ConstantInt>(instruction->getOperand(i)); };
+    switch (instruction->getOpcode()) {
+      case llvm::Instruction::SExt:
+      case llvm::Instruction::ZExt:
+      case llvm::Instruction::Trunc:
+        return operand(0);
+      case llvm::Instruction::Add:
+      case llvm::Instruction::Or:
+        return sum(operand(0), operand(1), 1);
+      case llvm::Instruction::Sub:
+        return sum(operand(0), operand(1), -1);
+      case llvm::Instruction::Mul:
+        return constant(1) != nullptr ? sum(0, operand(0), constant(1)->getSExtValue()) : std::nullopt;
+      case llvm::Instruction::Shl:
+        return constant(1) != nullptr ? sum(0, operand(0), std::int64_t{1} << constant(1)->getZExtValue())
+                                      : std::nullopt;
+      case llvm::Instruction::GetElementPtr:
+        return of_address(llvm::cast<llvm::GEPOperator>(*instruction), depth);
+      default:
+        return std::nullopt;
+    }
+  }
+
+ private:
+  static std::optional<std::int64_t> sum(std::optional<std::int64_t> a, std::optional<std::int64_t> b,
+                                         std::int64_t factor) {
+    return a && b ? std::optional(*a + *b * factor) : std::nullopt;
+  }
+
+  std::optional<std::int64_t> of_address(const llvm::GEPOperator& address, int depth) const {
+    auto total = of(*address.getPointerOperand(), depth + 1);
+    for (auto part = llvm::gep_type_begin(address); part != llvm::gep_type_end(address); ++part) {
+      if (part.isStruct()) continue;
+      const auto bytes = static_cast<std::int64_t>(part.getSequentialElementStride(layout_).getFixedValue());
+      total = sum(total, of(*part.getOperand(), depth + 1), bytes);
+    }
+    return total;
+  }
+
+  const Uniformity& uniformity_;
+  const llvm::DataLayout& layout_;
+};
+
+class Interchange {
+ public:
+  explicit Interchange(llvm::Function& kernel)
+      : kernel_(kernel),
+        dominators_(kernel),
+        post_dominators_(kernel),
+        loops_(dominators_),
+        uniformity_(kernel) {}
+
+  void run() {
+    find_parted();
+    std::vector<llvm::Loop*> chosen;
+    for (auto* loop : loops_.getLoopsInPreorder()) {
+      if (is_fit(*loop) && pays(*loop)) chosen.push_back(loop);
+    }
+    for (auto* loop : chosen) mark(*loop);
+  }
+
+ private:
+  /// Blocks to which threads do not come together: between a branch on which they differ and where they meet again.
+  void find_parted() {
+    for (auto& block : kernel_) {
+      if (block.getTerminator()->getNumSuccessors() < 2 || agrees(block)) continue;
+      const auto* node = post_dominators_.getNode(&block);
+      const auto* next = node != nullptr ? node->getIDom() : nullptr;
+      const auto* meeting = next != nullptr ? next->getBlock() : nullptr;
+      std::vector<llvm::BasicBlock*> work(llvm::succ_begin(&block), llvm::succ_end(&block));
+      while (!work.empty()) {
+        auto* at = work.back();
+        work.pop_back();
+        if (at == meeting || !parted_.insert(at).second) continue;
+        work.insert(work.end(), llvm::succ_begin(at), llvm::succ_end(at));
+      }
+    }
+  }
+
+  bool agrees(llvm::BasicBlock& block) {
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+    if (branch != nullptr)
+      return branch->isUnconditional() || uniformity_.is_uniform(*branch->getCondition());
+    const auto* choice = llvm::dyn_cast<llvm::SwitchInst>(block.getTerminator());
+    return choice != nullptr && uniformity_.is_uniform(*choice->getCondition());
+  }
+
+  bool is_fit(llvm::Loop& loop) {
+    if (!loop.isInnermost() || !loop.isLoopSimplifyForm() || parted_.count(loop.getHeader()) != 0)
+      return false;
+    llvm::SmallVector<llvm::BasicBlock*, 4> exits;
+    loop.getExitingBlocks(exits);
+    for (auto* exit : exits) {
+      if (!agrees(*exit)) return false;
+    }
+    for (auto* block : loop.blocks()) {
+      for (auto& instruction : *block) {
+        if (suspends(instruction) || instruction.isAtomic()) return false;
+        const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+        if (call != nullptr && !call->doesNotAccessMemory()) return false;  // it would not vectorise anyway
+      }
+    }
+    return true;
+  }
+
+  bool pays(llvm::Loop& loop) {
+    const Strides strides(uniformity_, kernel_.getParent()->getDataLayout());
+    bool carries = false;
+    for (auto& phi : loop.getHeader()->phis()) carries |= !uniformity_.is_uniform(phi);
+    int near = 0;
+    int far = 0;
+    for (auto* block : loop.blocks()) {
+      for (auto& instruction : *block) {
+        const llvm::Value* address = llvm::getLoadStorePointerOperand(&instruction);
+        if (address == nullptr) continue;
+        if (llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address, 12))) return false;
+        const auto stride = strides.of(*address);
+        const auto bytes =
+            kernel_.getParent()->getDataLayout().getTypeStoreSize(llvm::getLoadStoreType(&instruction));
+        ++(stride && (*stride == 0 || *stride == static_cast<std::int64_t>(bytes.getFixedValue())) ? near
+                                                                                                   : far);
+      }
+    }
+    return carries && near >= far;
+  }
+
+  void mark(llvm::Loop& loop) {
+    auto& context = kernel_.getContext();
+    auto meet = kernel_.getParent()->getOrInsertFunction("__nuna_lanes_meet", llvm::Type::getVoidTy(context));
+    llvm::cast<llvm::Function>(meet.getCallee())->addFnAttr(llvm::Attribute::Convergent);
+    llvm::SmallVector<llvm::BasicBlock*, 4> exits;
+    loop.getUniqueExitBlocks(exits);
+    exits.push_back(loop.getHeader());
+    for (auto* block : exits) llvm::CallInst::Create(meet, "", block->getFirstInsertionPt());
+  }
+
+  llvm::Function& kernel_;
+  llvm::DominatorTree dominators_;
+  llvm::PostDominatorTree post_dominators_;
+  llvm::LoopInfo loops_;
+  Uniformity uniformity_;
+  std::set<llvm::BasicBlock*> parted_;
+};
+
+}  // namespace
+
+void interchange_uniform_loops(llvm::Function& kernel) { Interchange(kernel).run(); }
+
+}  // namespace nuna::compiler

@@ -1,0 +1,175 @@
+#include "cudart/kernels.hpp"
+
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "driver_types.h"
+
+namespace cudart_test {
+
+std::atomic<long> counted{0};
+int appended[kMostAppended];
+std::atomic<int> appended_count{0};
+float device_variable[16];
+int* managed_pointer = nullptr;
+std::uint64_t texture_handle = 0;
+textureReference texture_reference{};
+
+namespace {
+
+int managed_value = 42;
+
+template <class T>
+T argument(const nuna_block_call* call, int number) {
+  T value;
+  std::memcpy(&value, call->arguments[number], sizeof value);
+  return value;
+}
+
+template <class Each>
+void for_blocks(const nuna_block_call* call, Each each) {
+  for (std::uint32_t z = call->first[2]; z < call->last[2]; ++z)
+    for (std::uint32_t y = call->first[1]; y < call->last[1]; ++y)
+      for (std::uint32_t x = call->first[0]; x < call->last[0]; ++x)
+        each((std::size_t{z} * call->grid[1] + y) * call->grid[0] + x);
+}
+
+void run_add(const nuna_block_call* call) {
+  auto* const data = argument<float*>(call, 0);
+  const auto count = static_cast<std::size_t>(argument<int>(call, 1));
+  const auto value = argument<float>(call, 2);
+  for_blocks(call, [&](std::size_t block) {
+    for (std::size_t t = 0; t < call->block[0]; ++t) {
+      const std::size_t i = block * call->block[0] + t;
+      if (i < count) data[i] += value;
+    }
+  });
+}
+void run_count(const nuna_block_call* call) {
+  for_blocks(call, [](std::size_t) { counted.fetch_add(1); });
+}
+void run_empty(const nuna_block_call*) {}
+void run_append(const nuna_block_call* call) {
+  const int at = appended_count.fetch_add(1);
+  if (at < kMostAppended) appended[at] = argument<int>(call, 0);
+}
+void run_wide(const nuna_block_call* call) {
+  for (int a = 0; a < 20; ++a) counted.fetch_add(argument<int>(call, a));
+}
+void run_mark(const nuna_block_call* call) {
+  auto* const marks = argument<int*>(call, 0);
+  for_blocks(call, [&](std::size_t block) { marks[block] += 1; });
+}
+void run_sleep(const nuna_block_call* call) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(argument<int>(call, 0)));
+}
+void run_assert(const nuna_block_call* call) {
+  for_blocks(call, [](std::size_t block) {
+    if (block == 3) __nuna_end_kernel(cudaErrorAssert);
+    counted.fetch_add(1);
+  });
+}
+
+constexpr std::uint64_t kFixedBytes = 1024;
+constexpr std::uint64_t kThreadBytes = 8;
+void run_shared(const nuna_block_call* call) {
+  const std::uint64_t threads =
+      (std::uint64_t{call->block[0]} * call->block[1] * call->block[2] + 63) / 64 * 64;
+  std::memset(call->scratch, 0x5a, kFixedBytes + threads * kThreadBytes + call->dynamic_shared_bytes);
+  if (reinterpret_cast<std::uintptr_t>(call->scratch) % 64 != 0)
+    __nuna_end_kernel(cudaErrorMisalignedAddress);
+  for_blocks(call, [](std::size_t) { counted.fetch_add(1); });
+}
+
+constexpr std::uint32_t kAddBytes[] = {8, 4, 4};
+constexpr std::uint32_t kOneInt[] = {4};
+constexpr std::uint32_t kOnePointer[] = {8};
+constexpr std::uint32_t kWideBytes[] = {16, 16, 16, 16, 16, 16, 16, 16, 16, 16,
+                                        16, 16, 16, 16, 16, 16, 16, 16, 16, 16};
+
+const nuna_kernel kKernels[] = {
+    {"add", run_add, kAddBytes, 3, 0, 0, 1024, 0, 0},
+    {"count", run_count, nullptr, 0, 0, 0, 1024, 0, 0},
+    {"empty", run_empty, nullptr, 0, 0, 0, 1024, 0, 0},
+    {"append", run_append, kOneInt, 1, 0, 0, 1024, 0, 0},
+    {"wide", run_wide, kWideBytes, 20, 0, 0, 1024, 0, 0},
+    {"mark", run_mark, kOnePointer, 1, 0, 0, 1024, 0, 0},
+    {"sleep", run_sleep, kOneInt, 1, 0, 0, 1024, 0, 0},
+    {"assert", run_assert, nullptr, 0, 0, 0, 1024, 0, 0},
+    {"shared", run_shared, nullptr, 0, 0, 1000, 1024, kFixedBytes, kThreadBytes},
+    {"small", run_count, nullptr, 0, 0, 0, 64, 0, 0},
+    {"narrow", run_count, nullptr, 0, NUNA_KERNEL_31_BIT_INDICES, 0, 1024, 0, 0},
+};
+const nuna_kernel kFutureKernels[] = {{"future", run_empty, nullptr, 0, 0, 0, 1024, 0, 0}};
+const nuna_kernel kLinkedKernels[] = {{"linked", run_count, nullptr, 0, 0, 0, 1024, 0, 0}};
+const nuna_variable kVariables[] = {{"variable", device_variable, sizeof device_variable},
+                                    {"managed", &managed_value, sizeof managed_value},
+                                    {"texture", &texture_handle, sizeof texture_handle}};
+
+constexpr char kNothingHas[] = "+avx512bf16,+avx512vbmi2,+amx-of-tests";
+const nuna_image kImage{NUNA_IMAGE_VERSION, 11, 3, 0, "tests", "+sse3", kKernels, kVariables, nullptr, 0};
+const nuna_image kFutureImage{NUNA_IMAGE_VERSION, 1,       0,       0, "future", kNothingHas,
+                              kFutureKernels,     nullptr, nullptr, 0};
+const nuna_image kLinkedImage{NUNA_IMAGE_VERSION, 1, 0, 0, "", "", kLinkedKernels, nullptr, nullptr, 0};
+
+struct Wrapper {
+  int magic;
+  int version;
+  const void* data;
+  void* more;
+};
+Wrapper wrapper{0x466243b1, 1, "nuna:tests\n", nullptr};
+Wrapper future_wrapper{0x466243b1, 1, "nuna:future", nullptr};
+
+char stubs[14];
+char variable_stub;
+
+void register_functions() {
+  static const char* const names[] = {"add",    "count",  "empty", "append", "wide",    "mark",  "sleep",
+                                      "assert", "shared", "small", "narrow", "missing", "linked"};
+  void** const handle = __cudaRegisterFatBinary(&wrapper);
+  for (std::size_t i = 0; i < std::size(names); ++i)
+    __cudaRegisterFunction(handle, &stubs[i], stubs, names[i], -1, nullptr, nullptr, nullptr, nullptr,
+                           nullptr);
+  __cudaRegisterVar(handle, &variable_stub, &variable_stub, "variable", 0, sizeof device_variable, 0, 0);
+  __cudaRegisterManagedVar(handle, reinterpret_cast<void**>(&managed_pointer), &variable_stub, "managed", 4,
+                           4);
+  __cudaRegisterTexture(handle, &texture_reference, nullptr, "texture", 1, 0, 0);
+  __cudaRegisterFatBinaryEnd(handle);
+  void** const future = __cudaRegisterFatBinary(&future_wrapper);
+  __cudaRegisterFunction(future, &stubs[13], stubs, "future", -1, nullptr, nullptr, nullptr, nullptr,
+                         nullptr);
+  __cudaRegisterFatBinaryEnd(future);
+}
+
+}  // namespace
+
+const void* const kAdd = &stubs[0];
+const void* const kCount = &stubs[1];
+const void* const kEmpty = &stubs[2];
+const void* const kAppend = &stubs[3];
+const void* const kWide = &stubs[4];
+const void* const kMark = &stubs[5];
+const void* const kSleep = &stubs[6];
+const void* const kAssert = &stubs[7];
+const void* const kShared = &stubs[8];
+const void* const kSmall = &stubs[9];
+const void* const kNarrow = &stubs[10];
+const void* const kMissing = &stubs[11];
+const void* const kLinked = &stubs[12];
+const void* const kFuture = &stubs[13];
+const void* const kVariable = &variable_stub;
+
+void register_all() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    __nuna_register_image(&kImage);  // before the host's side; the others after it
+    register_functions();
+    __nuna_register_image(&kFutureImage);
+    __nuna_register_image(&kLinkedImage);
+  });
+}
+
+}  // namespace cudart_test

@@ -1,0 +1,91 @@
+#include "driver/command_line.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+namespace nuna::compiler {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::ThrowsMessage;
+
+std::vector<std::string> paths(const CommandLine& line) {
+  std::vector<std::string> all;
+  for (const auto& input : line.inputs) all.push_back(input.path);
+  return all;
+}
+
+TEST(CommandLine, TakesValuesBehindAnEqualsSignABlankOrTheLetter) {
+  for (const auto& form : std::vector<std::vector<std::string>>{
+           {"-o", "x", "-I", "a", "-D", "N=1"},
+           {"-o=x", "-I=a", "-D=N=1"},
+           {"-ox", "-Ia", "-DN=1"},
+           {"--output-file", "x", "--include-path=a", "--define-macro", "N=1"}}) {
+    const auto line = read_command_line(form);
+    EXPECT_EQ("x", line.output);
+    EXPECT_THAT(line.preprocessing, ElementsAre("-Ia", "-DN=1"));
+  }
+}
+
+TEST(CommandLine, TellsFilesByTheirNamesUnlessXSaysWhatTheyAre) {
+  const auto line = read_command_line({"a.cu", "b.cpp", "c.c", "d.o", "e.a", "-x", "cu", "f.cpp"});
+  EXPECT_THAT(paths(line), ElementsAre("a.cu", "b.cpp", "c.c", "d.o", "e.a", "f.cpp"));
+  EXPECT_EQ(Input::Kind::cuda, line.inputs[0].kind);
+  EXPECT_EQ(Input::Kind::cxx, line.inputs[1].kind);
+  EXPECT_EQ(Input::Kind::c, line.inputs[2].kind);
+  EXPECT_EQ(Input::Kind::object, line.inputs[3].kind);
+  EXPECT_EQ(Input::Kind::library, line.inputs[4].kind);
+  EXPECT_EQ(Input::Kind::cuda, line.inputs[5].kind);
+}
+
+TEST(CommandLine, AcceptsWhatConcernsGpusWithoutEffect) {
+  const auto line =
+      read_command_line({"-arch=sm_80", "-gencode", "arch=compute_90,code=sm_90", "-Xptxas", "-v",
+                         "-maxrregcount=64", "--expt-relaxed-constexpr", "-lineinfo", "a.cu"});
+  EXPECT_THAT(paths(line), ElementsAre("a.cu"));
+  EXPECT_TRUE(line.host.empty());
+}
+
+TEST(CommandLine, HandsTheHostCompilersOptionsOn) {
+  const auto line = read_command_line(
+      {"-Xcompiler", "-Wall,-fopenmp", "-O3", "-fno-strict-aliasing", "-Xlinker", "-z,now", "a.cu"});
+  EXPECT_THAT(line.host, ElementsAre("-Wall", "-fopenmp", "-O3", "-fno-strict-aliasing"));
+  EXPECT_THAT(line.linking, ElementsAre("-Xlinker", "-z", "-Xlinker", "now"));
+}
+
+TEST(CommandLine, KeepsACommaBehindABackslash) {
+  EXPECT_THAT(read_command_line({"-Xcompiler", "-Wl\\,-z\\,now", "a.cu"}).host, ElementsAre("-Wl,-z,now"));
+}
+
+TEST(CommandLine, ReadsOptionsFromFiles) {
+  const auto file = testing::TempDir() + "/options";
+  std::ofstream(file) << "-DTEXT=\"two words\" -I'a b'\n-O2";
+  const auto line = read_command_line({"--options-file", file, "a.cu"});
+  EXPECT_THAT(line.preprocessing, ElementsAre("-DTEXT=two words", "-Ia b"));
+  EXPECT_THAT(line.host, ElementsAre("-O2"));
+}
+
+TEST(CommandLine, RefusesWithTheArgumentsName) {
+  auto reading = [](std::vector<std::string> arguments) {
+    return [arguments] { read_command_line(arguments); };
+  };
+  EXPECT_THAT(reading({"--frobnicate"}), ThrowsMessage<std::runtime_error>(HasSubstr("--frobnicate")));
+  EXPECT_THAT(reading({"a.cu", "-o"}),
+              ThrowsMessage<std::runtime_error>(HasSubstr("-o: a value is missing")));
+  EXPECT_THAT(reading({"-rdc=perhaps"}),
+              ThrowsMessage<std::runtime_error>(HasSubstr("expected true or false")));
+  EXPECT_THAT(reading({"a.txt"}), ThrowsMessage<std::runtime_error>(HasSubstr("a.txt")));
+  EXPECT_THAT(reading({"-x", "rust"}), ThrowsMessage<std::runtime_error>(HasSubstr("expected cu, c++")));
+  EXPECT_THAT(reading({"@no-such-file"}), ThrowsMessage<std::runtime_error>(HasSubstr("no-such-file")));
+}
+
+TEST(CommandLine, ForwardsWhatNobodyKnowsWhereThatIsAskedFor) {
+  EXPECT_THAT(read_command_line({"-forward-unknown-to-host-compiler", "--param=x", "a.cu"}).host,
+              ElementsAre("--param=x"));
+}
+
+}  // namespace
+}  // namespace nuna::compiler

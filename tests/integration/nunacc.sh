@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# nunacc as its users call it: CUDA programs of ours, several files, build systems, wrong input.
+set -u
+nunacc=$NUNA_TEST_BUILD/bin/nunacc
+if [ ! -x "$nunacc" ]; then
+  echo "skipped: there is no nunacc in this build (NUNA_COMPILER is OFF)"
+  exit 77
+fi
+apps=$NUNA_TEST_SOURCE/apps/cuda
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+wrong=0
+complain() {
+  echo "WRONG: $*"
+  wrong=1
+}
+# passes <what> <command>...: it ends well, and says PASS if it says anything.
+passes() {
+  local what=$1
+  shift
+  timeout 120 "$@" > out 2>&1 && ! grep -q FAIL out && return
+  complain "$what: exit $?: $(tail -3 out)"
+}
+# refuses <what> <regular expression> <command>...: exit status 1 to 4, and a message.
+refuses() {
+  local what=$1 message=$2 status
+  shift 2
+  timeout 60 "$@" > out 2>&1
+  status=$?
+  { [ "$status" -ge 1 ] && [ "$status" -le 4 ]; } || complain "$what: exit $status"
+  grep -qE -e "$message" out || complain "$what: no '$message' in: $(head -3 out)"
+}
+
+# Programs of ours, each with a checker.
+for program in "$apps"/*.cu; do
+  name=$(basename "$program" .cu)
+  passes "compiling $name" "$nunacc" -O3 -std=c++17 "$program" -o "$name"
+  passes "running $name" "./$name"
+  passes "running $name on one thread" env NUNA_THREADS=1 "./$name"
+done
+
+# Device code across files: kernels, device functions and variables of other files, with and without a library.
+cat > shared.cuh <<'C'
+#pragma once
+extern __device__ int offset;
+__device__ int twice(int x);
+__global__ void fill(int* out, int n);
+void set_offset(int value);
+C
+cat > device.cu <<'C'
+#include "shared.cuh"
+__device__ int offset = 1;
+__device__ int twice(int x) { __syncthreads(); return 2 * x; }
+void set_offset(int value) { cudaMemcpyToSymbol(offset, &value, sizeof value); }
+C
+cat > kernel.cu <<'C'
+#include "shared.cuh"
+__global__ void fill(int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int value = twice(i) + offset;
+  if (i < n) out[i] = value;
+}
+C
+cat > main.cu <<'C'
+#include <cstdio>
+#include "shared.cuh"
+int main() {
+  int* d = nullptr;
+  int h[100] = {};
+  cudaMalloc(&d, sizeof h);
+  set_offset(5);
+  fill<<<2, 64>>>(d, 100);
+  cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
+  std::printf("%s\n", h[0] == 5 && h[99] == 203 ? "PASS" : "FAIL");
+  return h[99] != 203;
+}
+C
+passes "linking device code of three files" "$nunacc" -rdc=true main.cu kernel.cu device.cu -o separate
+passes "running it" ./separate
+passes "compiling with -dc" "$nunacc" -dc main.cu kernel.cu device.cu
+passes "a library" "$nunacc" -lib kernel.o device.o -o libparts.a
+passes "linking with a library" "$nunacc" main.o -L. -lparts -o with_library
+passes "running that" ./with_library
+passes "-dlink" "$nunacc" -dlink main.o kernel.o device.o -o linked.o
+passes "linking by the C++ compiler" g++ main.o kernel.o device.o linked.o -L"$NUNA_TEST_BUILD/lib" -lnuna_cudart \
+  -Wl,-rpath,"$NUNA_TEST_BUILD/lib" -o by_gxx
+passes "running what g++ linked" ./by_gxx
+
+# Dependencies, preprocessing, shared libraries.
+passes "-M" "$nunacc" -M kernel.cu
+grep -q 'shared.cuh' out || complain "-M does not name shared.cuh"
+passes "-MD" "$nunacc" -MD -MF kernel.d -dc kernel.cu -o k.o
+grep -q '^k\.o:' kernel.d || complain "-MD: $(head -1 kernel.d)"
+passes "-E" "$nunacc" -E kernel.cu -o kernel.ii
+passes "-shared" "$nunacc" -shared -Xcompiler -fPIC "$apps/vecadd.cu" -o libvecadd.so
+passes "--dryrun" "$nunacc" --dryrun -c kernel.cu
+
+# A Makefile and a CMake project that know nothing of nunacc.
+mkdir make cmake
+cp "$apps/vecadd.cu" "$apps/check.hpp" make
+printf 'NVCC ?= nvcc\nvecadd: vecadd.cu\n\t$(NVCC) -O2 -arch=sm_80 -gencode arch=compute_90,code=sm_90 --std=c++17 -o $@ $<\n' > make/Makefile
+passes "make" make -C make NVCC="$nunacc"
+passes "what make built" make/vecadd
+cp main.cu kernel.cu device.cu shared.cuh "$apps/vecadd.cu" "$apps/check.hpp" cmake
+cat > cmake/CMakeLists.txt <<'C'
+cmake_minimum_required(VERSION 3.25)
+project(Stranger LANGUAGES CXX CUDA)
+add_executable(vecadd vecadd.cu)
+set_target_properties(vecadd PROPERTIES CUDA_STANDARD 17)
+add_executable(separate main.cu kernel.cu device.cu)
+set_target_properties(separate PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+C
+passes "configuring with CMake" cmake -S cmake -B cmake/build -G Ninja -DCMAKE_CUDA_COMPILER="$nunacc" -DCMAKE_CUDA_ARCHITECTURES=80
+passes "building with CMake" cmake --build cmake/build
+passes "what CMake built" cmake/build/vecadd
+passes "what CMake built of several files" cmake/build/separate
+
+# Wrong input.
+printf '__global__ void k(int* x) {\n  x[0] = 1\n}\nint main() {}\n' > syntax.cu
+refuses "a syntax error" "^syntax\.cu:2:11: error: expected ';'" "$nunacc" -c syntax.cu
+[ "$(grep -c "error: expected" out)" = 1 ] || complain "a syntax error is told twice"
+printf 'int main() { return 0; }\n' > nothing.cu
+passes "a file without kernels" "$nunacc" nothing.cu -o nothing
+passes "running it" ./nothing
+refuses "a missing file" "missing\.cu: no such file" "$nunacc" -c missing.cu
+refuses "no file" "no input files" "$nunacc" -O3
+refuses "an unknown option" "--frobnicate: there is no such option" "$nunacc" --frobnicate -c nothing.cu
+refuses "-o without a name" "a value is missing" "$nunacc" -c nothing.cu -o
+refuses "a file that cannot be written" "no/such/folder" "$nunacc" -c nothing.cu -o no/such/folder/x.o
+printf '__device__ void wait(int n) { if (n > 0) wait(n - 1); __syncthreads(); }\n__global__ void k(int n) { wait(n); }\n' > recursive.cu
+refuses "a barrier in a recursive function" "recursive\.cu:1: .*recursive" "$nunacc" -c recursive.cu
+printf '__global__ void k(int* x) { asm("frob.u32 %%0;" : "=r"(x[0])); }\n' > assembly.cu
+refuses "inline PTX" "assembly\.cu:1: .*PTX" "$nunacc" -c assembly.cu
+printf '#include <cublas_v2.h>\nint main() {}\n' > library.cu
+refuses "cuBLAS" "cublas_v2\.h" "$nunacc" -c library.cu
+refuses "linking cuBLAS" "cublas" "$nunacc" nothing.cu -lcublas -o nothing
+{
+  printf '__global__ void k('
+  for i in $(seq 60); do printf 'int a%d%s' "$i" "$([ "$i" = 60 ] || echo ,)"; done
+  printf ', int* out) { *out = a1'
+  for i in $(seq 2 60); do printf ' + a%d' "$i"; done
+  printf '; }\n#include <cstdio>\nint main() { int* d; cudaMallocManaged(&d, 4); k<<<1, 1>>>('
+  for i in $(seq 60); do printf '%d, ' "$i"; done
+  printf 'd); cudaDeviceSynchronize(); std::printf("%%s\\n", *d == 1830 ? "PASS" : "FAIL"); }\n'
+} > many.cu
+passes "60 parameters" "$nunacc" many.cu -o many
+passes "running them" ./many
+{
+  echo '__global__ void k(int* x) { x[0] += 1; }'
+  awk 'BEGIN { for (i = 0; i < 45000; ++i) printf "static const int constant_number_%d_of_this_file = %d + 1; // filler\n", i, i }'
+  echo 'int main() { k<<<1, 1>>>(nullptr); return 0; }'
+} > large.cu
+passes "a source of 3 MB" "$nunacc" -c large.cu
+exit $wrong
