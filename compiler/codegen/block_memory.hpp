@@ -14,7 +14,7 @@
 namespace nuna::compiler {
 
 constexpr std::uint64_t kMaxWarps = 32;
-constexpr std::uint64_t kSlotWords = 64;
+constexpr std::uint64_t kSlotWords = 128;
 constexpr std::uint64_t kCacheLine = 64;
 
 /// What a thread keeps: an array of `bytes` a thread, at fixed_bytes + threads * before.

@@ -120,11 +120,16 @@ def nn(records, count, latitude, longitude, output):
             raise Wrong(f"a neighbour at {a}, not {b:.6f}")
 
 
+def quotient(value, divisor):
+    """As C divides: towards zero."""
+    return value // divisor if value >= 0 else -(-value // divisor)
+
+
 def lifted(line):
-    """The reversible 5/3 wavelet of a line of even length: the low half, then the high half."""
+    """The 5/3 wavelet of a line of even length, with C's division: the low half, then the high half."""
     size = len(line)
-    high = [line[i] - (line[i - 1] + line[i + 1 if i + 1 < size else i - 1]) // 2 for i in range(1, size, 2)]
-    low = [line[i] + (high[max(i // 2 - 1, 0)] + high[i // 2] + 2) // 4 for i in range(0, size, 2)]
+    high = [line[i] - quotient(line[i - 1] + line[i + 1 if i + 1 < size else i - 1], 2) for i in range(1, size, 2)]
+    low = [line[i] + quotient(high[max(i // 2 - 1, 0)] + high[i // 2] + 2, 4) for i in range(0, size, 2)]
     return low + high
 
 
@@ -133,9 +138,9 @@ def dwt53(image, width, result):
     width = int(width)
     pixels = pathlib.Path(image).read_bytes()
     rows = [[pixels[3 * (y * width + x)] - 128 for x in range(width)] for y in range(width)]
-    rows = [lifted(row) for row in rows]
     columns = [lifted(list(column)) for column in zip(*rows)]
-    wanted = [min(max(value + 128, 0), 255) for row in zip(*columns) for value in row]
+    rows = [lifted(list(row)) for row in zip(*columns)]
+    wanted = [min(max(value + 128, 0), 255) for row in rows for value in row]
     data = pathlib.Path(result).read_bytes()
     if len(data) != len(wanted):
         raise Wrong(f"{len(data)} bytes, not {len(wanted)}")

@@ -3,8 +3,8 @@
 
   generate.py FIRST_SEED COUNT [--drop NUMBERS] > program.cu
 
-Built with nunacc it uses the device; with g++, -x c++ and -DNUNA_REFERENCE it is its own plain interpreter (reference.hpp). The
-program prints a hash a launch; with --dump all results; arguments are the seeds to run.
+Built with nunacc it uses the device; with g++, -x c++ and -DNUNA_REFERENCE it is its own plain interpreter
+(reference.hpp). The program prints a hash a launch; with --dump all results; arguments are the seeds to run.
 """
 
 import argparse

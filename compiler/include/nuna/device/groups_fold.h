@@ -26,12 +26,13 @@ template <class T, class Visit>
 NUNA_GROUP void fold(unsigned mask, const T& value, Visit visit) {
   bool first = true;
   if (sizeof(T) <= 16) {
-    T* slots = (T*)__nuna_warp_slots();
-    slots[__nuna_sreg(12)] = value;
+    /* Behind the places of shuffles and votes, which other lanes may be at. */
+    char* slots = (char*)__nuna_warp_slots() + 512;
+    *(T*)(slots + 16 * __nuna_sreg(12)) = value;
     const unsigned present = __nuna_meet(mask);
     for (unsigned lane = 0; lane < 32; ++lane) {
       if (!(present >> lane & 1u)) continue;
-      visit(slots[lane], lane, first);
+      visit(*(const T*)(slots + 16 * lane), lane, first);
       first = false;
     }
     (void)__nuna_warp_barrier(mask);

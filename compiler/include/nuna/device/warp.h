@@ -15,10 +15,16 @@ NUNA_WARP void __syncwarp(unsigned mask = 0xffffffffu) { (void)__nuna_warp_barri
 NUNA_WARP unsigned __activemask() { return __nuna_warp_barrier(0); }
 NUNA_DEVICE unsigned __nuna_lane() { return __nuna_sreg(12); }
 
+/* Where a warp exchanges values of one size: places of their own, as lanes apart may exchange others at the same time. */
+template <class Bits>
+NUNA_DEVICE Bits* __nuna_slots() {
+  return (Bits*)((char*)__nuna_warp_slots() + (sizeof(Bits) == 8 ? 0 : sizeof(Bits) == 4 ? 256 : 384));
+}
+
 /* `value` of lane `source`; the own one where that lane takes no part. */
 template <class Bits>
 NUNA_WARP Bits __nuna_exchange(unsigned mask, Bits value, unsigned source) {
-  Bits* slots = (Bits*)__nuna_warp_slots();
+  Bits* slots = __nuna_slots<Bits>();
   slots[__nuna_lane()] = value;
   const unsigned present = __nuna_meet(mask);
   const Bits read = (present >> source & 1u) ? slots[source] : value;
@@ -72,7 +78,7 @@ template <class Bits>
 NUNA_DEVICE unsigned __nuna_equal_lanes(Bits value) {
   typedef Bits Lanes __attribute__((ext_vector_type(32)));
   typedef bool Mask __attribute__((ext_vector_type(32)));
-  const Lanes lanes = *(const Lanes*)__nuna_warp_slots();
+  const Lanes lanes = *(const Lanes*)__nuna_slots<Bits>();
   return __builtin_bit_cast(unsigned, __builtin_convertvector(lanes == (Lanes)value, Mask));
 }
 
@@ -80,7 +86,7 @@ struct __nuna_vote {
   unsigned yes, present;
 };
 NUNA_WARP __nuna_vote __nuna_ballot(unsigned mask, bool yes) {
-  ((unsigned char*)__nuna_warp_slots())[__nuna_lane()] = yes;
+  __nuna_slots<unsigned char>()[__nuna_lane()] = yes;
   __nuna_vote vote;
   vote.present = __nuna_meet(mask);
   vote.yes = __nuna_equal_lanes<unsigned char>(1) & vote.present;
@@ -103,7 +109,7 @@ NUNA_WARP int __all(int yes) { return __all_sync(0, yes); }
 
 template <class Bits>
 NUNA_WARP __nuna_vote __nuna_match(unsigned mask, Bits value) {
-  ((Bits*)__nuna_warp_slots())[__nuna_lane()] = value;
+  __nuna_slots<Bits>()[__nuna_lane()] = value;
   __nuna_vote vote;
   vote.present = __nuna_meet(mask);
   vote.yes = __nuna_equal_lanes<Bits>(value) & vote.present;
@@ -130,7 +136,7 @@ NUNA_MATCH(double, unsigned long long)
 
 #define NUNA_REDUCE(name, type, start, expression)                   \
   NUNA_WARP type __reduce_##name##_sync(unsigned mask, type value) { \
-    type* slots = (type*)__nuna_warp_slots();                        \
+    type* slots = __nuna_slots<type>();                              \
     slots[__nuna_lane()] = value;                                    \
     const unsigned present = __nuna_meet(mask);                      \
     type a = start;                                                  \
