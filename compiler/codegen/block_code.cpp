@@ -1,5 +1,6 @@
 #include "codegen/block_code.hpp"
 
+#include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -596,10 +597,27 @@ class BlockFunction {
       group->eraseFromParent();
     }
     for (auto* block : clones) {
-      for (auto& instruction : *block) scopes_.mark_users(instruction, group_of_loop_);
+      for (auto& instruction : *block) {
+        scopes_.mark_users(instruction, group_of_loop_);
+        move_location(instruction);
+      }
     }
     for (auto* block : region.blocks) leave(r, *block, thread, map);
     return llvm::cast<llvm::BasicBlock>(static_cast<Value*>(map[region.start]));
+  }
+
+  /// Where an instruction stands in the source, as of this function's subprogram: remapping leaves that alone.
+  void move_location(llvm::Instruction& instruction) {
+    auto* subprogram = function_->getSubprogram();
+    if (subprogram == nullptr) return;
+    auto moved = [&](const llvm::DebugLoc& old) {
+      return llvm::DebugLoc::replaceInlinedAtSubprogram(old, *subprogram, context_, locations_);
+    };
+    if (const auto& old = instruction.getDebugLoc()) instruction.setDebugLoc(moved(old));
+    llvm::updateLoopMetadataDebugLocations(instruction, [&](llvm::Metadata* part) -> llvm::Metadata* {
+      auto* location = llvm::dyn_cast_or_null<llvm::DILocation>(part);
+      return location != nullptr ? moved(location).get() : part;
+    });
   }
 
   void drop_absent_predecessors(const Region& region, llvm::ValueToValueMapTy& map) {
@@ -697,6 +715,7 @@ class BlockFunction {
   llvm::BasicBlock* end_ = nullptr;
   llvm::BasicBlock* done_ = nullptr;
   llvm::MDNode* group_of_loop_ = nullptr;
+  llvm::DenseMap<const llvm::MDNode*, llvm::MDNode*> locations_;
 };
 
 }  // namespace

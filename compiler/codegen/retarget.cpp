@@ -160,6 +160,34 @@ void forget_target(llvm::Function& function) {
   }
 }
 
+/// A shift by a type's width or more leaves nothing, or the sign, as on GPUs, where programs count on it; LLVM leaves it open.
+void define_wide_shifts(llvm::Function& function) {
+  std::vector<llvm::BinaryOperator*> shifts;
+  for (auto& instruction : llvm::instructions(function)) {
+    auto* shift = llvm::dyn_cast<llvm::BinaryOperator>(&instruction);
+    if (shift != nullptr && shift->isShift()) shifts.push_back(shift);
+  }
+  for (auto* shift : shifts) {
+    auto* type = shift->getType();
+    auto* amount = shift->getOperand(1);
+    const unsigned width = type->getScalarSizeInBits();
+    const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(amount);
+    if (constant != nullptr && constant->getValue().ult(width)) continue;
+    llvm::IRBuilder<> at(shift);
+    if (shift->getOpcode() == llvm::Instruction::AShr) {
+      auto* most = llvm::ConstantInt::get(type, width - 1);
+      shift->setOperand(1, at.CreateBinaryIntrinsic(llvm::Intrinsic::umin, amount, most));
+      continue;
+    }
+    auto* inside = at.CreateICmpULT(amount, llvm::ConstantInt::get(type, width));
+    auto* defined =
+        llvm::SelectInst::Create(inside, llvm::PoisonValue::get(type), llvm::Constant::getNullValue(type), "",
+                                 std::next(shift->getIterator()));
+    shift->replaceAllUsesWith(defined);
+    defined->setOperand(1, shift);
+  }
+}
+
 }  // namespace
 
 bool is_by_reference(const llvm::Argument& argument) {
@@ -177,7 +205,10 @@ DeviceModule retarget(std::unique_ptr<llvm::Module> module, const llvm::TargetMa
   }
   move_variables(device);
   read_kernels(device);
-  for (auto& function : *device.module) forget_target(function);
+  for (auto& function : *device.module) {
+    forget_target(function);
+    define_wide_shifts(function);
+  }
   for (auto& kernel : device.kernels) copy_parameters(kernel, device.module->getDataLayout());
   return device;
 }

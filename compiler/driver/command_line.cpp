@@ -124,7 +124,12 @@ std::vector<Option> make_options(std::string& language) {
       value({"-D", "--define-macro"}, [](auto& l, const auto& v) { l.preprocessing.push_back("-D" + v); }),
       handed_on({"-U", "--undefine-macro"}, &CommandLine::preprocessing, "-U", true),
       handed_on({"-L", "--library-path"}, &CommandLine::linking, "-L", true),
-      handed_on({"-l", "--library"}, &CommandLine::linking, "-l", true),
+      // clang's OpenMP is libomp, which also answers for code that was compiled for libgomp
+      value({"-l", "--library"},
+            [](auto& l, const auto& v) {
+              for (const auto& part : split(v, ','))
+                l.linking.push_back("-l" + (part == "gomp" ? std::string("omp") : part));
+            }),
       flag({"-shared", "--shared"}, [](auto& l) { l.linking.emplace_back("-shared"); }),
       value({"-Xlinker", "--linker-options"},
             [](auto& l, const auto& v) {

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
 namespace nuna::compiler {
@@ -22,11 +23,13 @@ Installation find_installation() {
     found.stand_in_folder = found.library_folder + "/nuna/cuda";
     return found;
   }
-  const auto built = fs::path(NUNACC_SOURCE);  // in the build tree
-  if (fs::exists(built / "compiler/include/cuda_runtime.h") && fs::exists(prefix / "CMakeCache.txt")) {
-    found.include_folders = {(built / "compiler/include").string(), (built / "api/cudart/include").string()};
+  // In a build tree the build says where the headers are: folders of headers, one a line, and last that of the stand-ins.
+  std::ifstream folders(prefix / "nunacc-folders.txt");
+  for (std::string folder; std::getline(folders, folder);) found.include_folders.push_back(folder);
+  if (found.include_folders.size() > 1) {
+    found.stand_in_folder = found.include_folders.back();
+    found.include_folders.pop_back();
     found.library_folder = (prefix / "lib").string();
-    found.stand_in_folder = (built / "compiler/stand_ins").string();
     return found;
   }
   throw std::runtime_error("its headers are not where they belong, in " + installed.string() +

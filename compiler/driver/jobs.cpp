@@ -77,7 +77,8 @@ class Planner {
   }
 
   Strings host_options() const {
-    Strings words{"-fPIC"};  // objects go into libraries and programs alike; users may say -fno-PIC
+    // Objects go into libraries and programs alike. gcc, nvcc's host compiler, lets sums wrap where clang would conclude.
+    Strings words{"-fPIC", "-fwrapv"};
     append(words, line_.host);
     return words;
   }
