@@ -40,6 +40,9 @@ for program in "$apps"/*.cu; do
   passes "running $name on one thread" env NUNA_THREADS=1 "./$name"
 done
 
+passes "compiling with lines for debuggers" "$nunacc" -g -G -lineinfo "$apps/scan.cu" -o scan_debug
+passes "running that" ./scan_debug
+
 # Device code across files: kernels, device functions and variables of other files, with and without a library.
 cat > shared.cuh <<'C'
 #pragma once

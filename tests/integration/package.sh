@@ -63,7 +63,7 @@ package=$(dirname "$(find "$prefix" -name NunaConfig.cmake)")
 # --- a program of the stranger's own -----------------------------------------------------------------------------------------
 project="$home/project"
 {
-  (cd "$prefix/include" && find nuna -name '*.hpp' ! -name mpi.hpp | sort | sed 's/.*/#include <&>/')
+  (cd "$prefix/include" && find nuna -name '*.hpp' ! -name mpi.hpp ! -path 'nuna/cuda/*' | sort | sed 's/.*/#include <&>/')
   cat << 'CPP'
 #include <cstdio>
 #include <cstring>

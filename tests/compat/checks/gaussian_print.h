@@ -1,3 +1,4 @@
+#pragma once
 // Rodinia's gaussian solves without a word. Included before it, this prints the solution when the program ends.
 
 #include <cstdio>

@@ -5,7 +5,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=${NUNA_TEST_BUILD:-$(cd "$here/../../.." && pwd)/build/release}
 first=${1:-1}
-count=${2:-60}
+count=${2:-24}
 batch=30
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
