@@ -86,6 +86,7 @@ class Interchange {
         uniformity_(kernel) {}
 
   void run() {
+    if (has_rows()) return;
     find_parted();
     std::vector<llvm::Loop*> chosen;
     for (auto* loop : loops_.getLoopsInPreorder()) {
@@ -95,6 +96,15 @@ class Interchange {
   }
 
  private:
+  /// Whether threads lie along several axes: then a warp may hold parts of rows, whose indices cost divisions.
+  bool has_rows() {
+    for (auto& instruction : llvm::instructions(kernel_)) {
+      const auto k = special_register_of(instruction);
+      if (k && (*k == kThreadIdx + 1 || *k == kThreadIdx + 2)) return true;
+    }
+    return false;
+  }
+
   /// Blocks to which threads do not come together: between a branch on which they differ and where they meet again.
   void find_parted() {
     for (auto& block : kernel_) {
