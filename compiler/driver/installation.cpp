@@ -19,8 +19,8 @@ Installation find_installation() {
   const auto installed = prefix / NUNACC_INCLUDE_FROM_PREFIX;
   if (fs::exists(installed / "cuda_runtime.h")) {
     found.include_folders = {installed.string()};
-    found.library_folder = (prefix / NUNACC_LIBRARY_FROM_PREFIX).string();
-    found.stand_in_folder = found.library_folder + "/nuna/cuda";
+    found.runtime_folder = (prefix / NUNACC_LIBRARY_FROM_PREFIX).string();
+    found.stand_in_folder = found.runtime_folder + "/nuna/cuda";
     return found;
   }
   // In a build tree the build says where the headers are: folders of headers, one a line, and last that of the stand-ins.
@@ -29,7 +29,7 @@ Installation find_installation() {
   if (found.include_folders.size() > 1) {
     found.stand_in_folder = found.include_folders.back();
     found.include_folders.pop_back();
-    found.library_folder = (prefix / "lib").string();
+    found.runtime_folder = (prefix / "lib").string();
     return found;
   }
   throw std::runtime_error("its headers are not where they belong, in " + installed.string() +

@@ -247,14 +247,14 @@ class Planner {
       if (option.compare(0, 4, "-Wl,") == 0) words.push_back(option);
     }
     append(words, line_.linking);
-    if (line_.with_runtime && !installation_.library_folder.empty()) {
-      append(words, {"-L" + installation_.library_folder, "-Wl,-rpath," + installation_.library_folder,
+    if (line_.with_runtime && !installation_.runtime_folder.empty()) {
+      append(words, {"-L" + installation_.runtime_folder, "-Wl,-rpath," + installation_.runtime_folder,
                      "-lnuna_cudart"});
     }
     append(words, {"-lmvec", "-lm"});
     Strings told{installation_.self};
     append(told, from);
-    append(told, {"-L" + installation_.library_folder});
+    append(told, {"-L" + installation_.runtime_folder});
     jobs_.emplace_back(HostLink{{std::move(words)}, {std::move(told)}, linked});
   }
 

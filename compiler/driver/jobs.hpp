@@ -18,7 +18,7 @@ struct Installation {
   std::string linker = "ld";
   std::string archiver = "ar";
   std::vector<std::string> include_folders;  ///< our headers
-  std::string library_folder;                ///< of libnuna_cudart
+  std::string runtime_folder;                ///< of libnuna_cudart
   std::string stand_in_folder;               ///< of libcudart.so and its like, which stand for libnuna_cudart
 };
 

@@ -54,7 +54,7 @@ void print_version() {
 void print_places(const Installation& installation) {
   std::cerr << "#$ TOP=" << installation.prefix << "\n#$ NVVMIR_LIBRARY_DIR=" << installation.prefix
             << "/nvvm/libdevice\n#$ PATH=" << std::filesystem::path(installation.self).parent_path().string()
-            << "\n#$ LIBRARIES=-L" << installation.library_folder << "\n#$ INCLUDES=";
+            << "\n#$ LIBRARIES=-L" << installation.runtime_folder << "\n#$ INCLUDES=";
   for (const auto& folder : installation.include_folders) std::cerr << "-I" << folder << ' ';
   std::cerr << "\n#$ # device code: -arch compute_80\n";
 }

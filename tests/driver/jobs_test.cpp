@@ -18,7 +18,7 @@ std::vector<Job> jobs(const std::vector<std::string>& arguments) {
   Installation installation;
   installation.self = "/n/bin/nunacc";
   installation.include_folders = {"/n/include"};
-  installation.library_folder = "/n/lib";
+  installation.runtime_folder = "/n/lib";
   return plan_jobs(read_command_line(arguments), installation, "/t");
 }
 
