@@ -2,12 +2,11 @@
 
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/DebugInfoMetadata.h>
-#include <llvm/IR/MDBuilder.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include <cstddef>
 
-#include "codegen/device_module.hpp"
+#include "codegen/block_call.hpp"
 #include "codegen/loops.hpp"
 #include "codegen/memory_scopes.hpp"
 #include "nuna_cudart/image.h"
@@ -73,42 +72,20 @@ class BlockFunction {
  private:
   // --- what the function knows from its call ---
 
-  Value* call_field(std::size_t offset, llvm::Type* type, const char* name) {
-    auto* load = at_.CreateLoad(
-        type, at_.CreateConstInBoundsGEP1_64(at_.getInt8Ty(), function_->getArg(0), offset), name);
-    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
-    return load;
-  }
-
   void read_call() {
-    const llvm::MDBuilder metadata(context_);
-    auto bounded = [&](Value* value, std::uint32_t end) {
-      auto* range = llvm::MDBuilder(context_).createRange(llvm::APInt(32, 1), llvm::APInt(32, end));
-      llvm::cast<llvm::LoadInst>(value)->setMetadata(llvm::LLVMContext::MD_range, range);
-      return value;
-    };
-    auto* i32 = at_.getInt32Ty();
     for (unsigned a = 0; a < 3; ++a) {
-      grid_[a] = bounded(call_field(offsetof(nuna_block_call, grid) + 4 * a, i32, "grid"), 1u << 31);
-      block_[a] = bounded(call_field(offsetof(nuna_block_call, block) + 4 * a, i32, "block"), 1025);
-      first_[a] = call_field(offsetof(nuna_block_call, first) + 4 * a, i32, "first");
-      last_[a] = call_field(offsetof(nuna_block_call, last) + 4 * a, i32, "last");
+      grid_[a] = call().grid(a);
+      block_[a] = call().block(a);
+      first_[a] = call().first(a);
+      last_[a] = call().last(a);
     }
     if (shape_.x != 0) block_[0] = at_.getInt32(shape_.x);
-    auto* arguments = call_field(offsetof(nuna_block_call, arguments), at_.getPtrTy(), "arguments");
-    for (auto& argument : code_.function->args()) {
-      auto* place = at_.CreateLoad(
-          at_.getPtrTy(), at_.CreateConstInBoundsGEP1_64(at_.getPtrTy(), arguments, argument.getArgNo()));
-      given_[&argument] =
-          is_by_reference(argument) ? static_cast<Value*>(place) : at_.CreateLoad(argument.getType(), place);
-    }
+    for (auto& argument : code_.function->args()) given_[&argument] = call().argument(argument);
   }
+  BlockCall call() { return {at_, *function_}; }
 
   void find_memory() {
-    scratch_ = call_field(offsetof(nuna_block_call, scratch), at_.getPtrTy(), "scratch");
-    llvm::cast<llvm::LoadInst>(scratch_)->setMetadata(
-        llvm::LLVMContext::MD_align,
-        llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(at_.getInt64(kCacheLine))));
+    scratch_ = call().scratch();
     auto* row = at_.CreateMul(block_[0], block_[1], "", true, true);
     threads_ = at_.CreateMul(row, block_[2], "threads", true, true);
     auto* more = at_.CreateAdd(at_.CreateZExt(threads_, at_.getInt64Ty()), at_.getInt64(63), "", true, true);
@@ -151,7 +128,7 @@ class BlockFunction {
       }
       tell(offsetof(nuna_thread_state, shared), scratch_);
       tell(offsetof(nuna_thread_state, dynamic_shared), dynamic_);
-      tell(offsetof(nuna_thread_state, dynamic_shared_bytes), dynamic_bytes());
+      tell(offsetof(nuna_thread_state, dynamic_shared_bytes), call().dynamic_shared_bytes());
     }
   }
 
@@ -162,9 +139,6 @@ class BlockFunction {
     auto* before = at_.CreateMul(places_, at_.getInt64(place.before), "", true, true);
     return at_.CreatePtrAdd(scratch_,
                             at_.CreateAdd(before, at_.getInt64(memory_.fixed_bytes), "", true, true));
-  }
-  Value* dynamic_bytes() {
-    return call_field(offsetof(nuna_block_call, dynamic_shared_bytes), at_.getInt64Ty(), "dynamic_bytes");
   }
   void tell(std::size_t offset, Value* value) {
     at_.CreateStore(value, at_.CreateConstInBoundsGEP1_64(at_.getInt8Ty(), state_, offset));
@@ -458,7 +432,7 @@ class BlockFunction {
   Value* address(Intrinsic intrinsic, const Thread& thread) {
     if (intrinsic == Intrinsic::block_cells) return in_scratch(memory_.cells);
     if (intrinsic == Intrinsic::dynamic_shared) return dynamic_;
-    if (intrinsic == Intrinsic::dynamic_shared_bytes) return dynamic_bytes();
+    if (intrinsic == Intrinsic::dynamic_shared_bytes) return call().dynamic_shared_bytes();
     auto* warp = at_.CreateLShr(thread.linear, 5);
     return at_.CreatePtrAdd(in_scratch(memory_.slots),
                             at_.CreateMul(warp, at_.getInt64(kSlotWords * 8), "", true, true));

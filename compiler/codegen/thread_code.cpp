@@ -1,5 +1,6 @@
 #include "codegen/thread_code.hpp"
 
+#include <llvm/ADT/BitVector.h>
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>
@@ -135,10 +136,11 @@ class Planner {
     for (auto& region : code_.regions) {
       if (region.next.size() + (region.may_end ? 1 : 0) < 2) continue;
       const auto exits = exits_of(region);
+      const auto meetings = meetings_of(region);
       for (auto* block : region.blocks) {
         auto* branch = block->getTerminator();
         if (code_.suspensions.count(block) != 0 || branch->getNumSuccessors() < 2) continue;
-        if (exits.at(block).size() < 2) continue;
+        if (exits.at(block).size() < 2 || meetings.at(block)) continue;
         auto* conditional = llvm::dyn_cast<llvm::BranchInst>(branch);
         auto* chosen = llvm::dyn_cast<llvm::SwitchInst>(branch);
         const llvm::Value* condition = conditional != nullptr ? conditional->getCondition()
@@ -169,6 +171,37 @@ class Planner {
       }
     }
     return exits;
+  }
+
+  /// For each block of a region, whether all ways on from it meet in another block before they leave the region.
+  std::map<llvm::BasicBlock*, bool> meetings_of(const Region& region) {
+    const auto count = static_cast<unsigned>(region.blocks.size());
+    std::map<llvm::BasicBlock*, unsigned> number;
+    for (unsigned i = 0; i < count; ++i) number[region.blocks[i]] = i;
+    std::vector<llvm::BitVector> behind(count,
+                                        llvm::BitVector(count, true));  // by post-dominators, others too
+    auto common = [&](unsigned i) {
+      const auto successors = successors_in_region(region.blocks[i]);
+      llvm::BitVector all(count, !successors.empty());
+      for (auto* next : successors) all &= behind[number.at(next)];
+      return all;
+    };
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (unsigned i = count; i-- > 0;) {
+        auto now = common(i);
+        now.set(i);
+        changed |= now != behind[i];
+        behind[i] = std::move(now);
+      }
+    }
+    std::map<llvm::BasicBlock*, bool> meet;
+    for (unsigned i = 0; i < count; ++i) {
+      auto others = common(i);
+      others.reset(i);
+      meet[region.blocks[i]] = others.any();
+    }
+    return meet;
   }
 
   /// Values that are live where a region starts, by the usual walk from uses up to the definition.

@@ -83,6 +83,25 @@ end:
                   .diverges);
 }
 
+TEST_F(ThreadCodeTest, AgreesWhereThreadsPartAndMeetBeforeTheyChooseTheirBarrier) {
+  EXPECT_FALSE(plan(R"(
+  %mine = icmp uge i32 %x, %n
+  br i1 %mine, label %work, label %meet
+work:
+  store i32 %x, ptr %p
+  br label %meet
+meet:
+  %more = icmp ult i32 %b, %n
+  br i1 %more, label %wait, label %end
+wait:
+  call void @__nuna_barrier()
+  br label %end
+end:
+  ret void
+)")
+                   .diverges);
+}
+
 TEST_F(ThreadCodeTest, DivergesWhereTheConditionIsLoadedFromMemory) {
   EXPECT_TRUE(plan(R"(
   %flag = load i1, ptr %p
