@@ -84,8 +84,11 @@ struct PlannedKernel {
 
 std::vector<Shape> shapes_of(const ThreadCode& code) {
   if (code.instructions > kLargestCopied) return {{0, false}};
-  if (code.warps) return {{0, true}, {0, false}};
-  if (code.registers[kThreadIdx + 1] != nullptr) return {{16, false}, {32, false}, {0, false}};
+  const bool rows = code.registers[kThreadIdx + 1] != nullptr;
+  if (code.grouping == Grouping::warps || (code.grouping == Grouping::row_parts && !rows))
+    return {{0, true}, {0, false}};
+  if (code.grouping == Grouping::row_parts) return {{16, false}, {0, true}, {0, false}};
+  if (rows) return {{16, false}, {32, false}, {0, false}};
   return {{0, false}};
 }
 

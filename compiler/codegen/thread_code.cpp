@@ -28,6 +28,7 @@ class Planner {
   ThreadCode plan() {
     gather_entry();
     cut();
+    if (knows_warps()) code_.grouping = Grouping::warps;
     find_regions();
     const Uniformity uniformity(*code_.function);
     code_.diverges = diverges(uniformity);
@@ -86,7 +87,7 @@ class Planner {
       const bool warp = intrinsic_of(*point) != Intrinsic::barrier;
       llvm::Instruction* group = nullptr;
       Suspension suspension{warp, nullptr, static_cast<unsigned>(code_.regions.size())};
-      code_.warps |= warp;
+      if (warp) code_.grouping = Grouping::row_parts;
       if (intrinsic_of(*point) == Intrinsic::warp_barrier) {
         suspension.call = llvm::cast<llvm::CallInst>(point);
         // Until code is made, a load stands for the group: it is divergent, and no pass runs that could remove it.
@@ -98,6 +99,14 @@ class Planner {
       code_.suspensions[block] = suspension;
       if (group == nullptr) point->eraseFromParent();
     }
+  }
+
+  /// Whether threads suspend in groups, and may tell that these are warps.
+  bool knows_warps() const {
+    if (code_.grouping == Grouping::none) return false;
+    if (code_.registers[kLane] != nullptr || code_.addresses.count(Intrinsic::warp_slots) != 0) return true;
+    return std::any_of(code_.regions.begin(), code_.regions.end(),
+                       [](const Region& region) { return region.group != nullptr; });
   }
 
   std::vector<llvm::BasicBlock*> successors_in_region(llvm::BasicBlock* block) {
@@ -293,7 +302,7 @@ class Planner {
       kept.how = KeptValue::How::uniform;
     }
     for (unsigned r = 1; r < code_.regions.size(); ++r) {
-      if (kept.live_in[r] && !code_.regions[r].after_warp) kept.across_barrier = true;
+      if (kept.live_in[r] && !code_.regions[r].after_group) kept.across_barrier = true;
     }
   }
 
