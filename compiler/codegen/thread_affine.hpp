@@ -31,6 +31,9 @@ class ThreadAffine {
   /// Modulo 2^bits: whether it wraps between two threads is to be checked, of itself and of extended parts (parts_of).
   std::optional<Steps> steps_of(const llvm::Value& value);
 
+  /// From here on, `value` counts as something with these steps.
+  void assume(const llvm::Value& value, const Steps& steps) { known_[&value] = steps; }
+
   /// Whether a block's place in the grid is a part of it.
   bool knows_block(const llvm::Value& value);
 
