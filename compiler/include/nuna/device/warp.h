@@ -46,28 +46,28 @@ NUNA_WARP Bits __nuna_exchange(unsigned mask, Bits value, unsigned by, int width
 /* Which lane a shuffle reads, of segments of inside + 1 lanes. */
 struct __nuna_from {
   template <class Bits>
-  NUNA_DEVICE static __nuna_found<Bits> read(const Bits* slots, unsigned lane, unsigned by, unsigned inside) {
+  NUNA_DEVICE __nuna_found<Bits> read(const Bits* slots, unsigned lane, unsigned by, unsigned inside) {
     const unsigned source = ((lane & ~inside) | (by & inside)) & 31u;
     return {slots[source], source, true};
   }
 };
 struct __nuna_from_below {
   template <class Bits>
-  NUNA_DEVICE static __nuna_found<Bits> read(const Bits* slots, unsigned lane, unsigned by, unsigned inside) {
+  NUNA_DEVICE __nuna_found<Bits> read(const Bits* slots, unsigned lane, unsigned by, unsigned inside) {
     const unsigned delta = by & 31u;
     return {slots[(int)lane - (int)delta], lane - delta, (lane & inside) >= delta};
   }
 };
 struct __nuna_from_above {
   template <class Bits>
-  NUNA_DEVICE static __nuna_found<Bits> read(const Bits* slots, unsigned lane, unsigned by, unsigned inside) {
+  NUNA_DEVICE __nuna_found<Bits> read(const Bits* slots, unsigned lane, unsigned by, unsigned inside) {
     const unsigned delta = by & 31u;
     return {slots[lane + delta], lane + delta, (lane & inside) + delta <= inside};
   }
 };
 struct __nuna_from_across {
   template <class Bits>
-  NUNA_DEVICE static __nuna_found<Bits> read(const Bits* slots, unsigned lane, unsigned by, unsigned inside) {
+  NUNA_DEVICE __nuna_found<Bits> read(const Bits* slots, unsigned lane, unsigned by, unsigned inside) {
     const unsigned bits = by & 31u, source = lane ^ bits;
     const bool taken = source <= (lane | inside);
     if ((bits & (bits - 1u)) != 0) return {slots[source], source, taken};
