@@ -65,5 +65,6 @@ cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes = 0, st
 #include "nuna/device/surface.h"
 #include "nuna/device/sync.h"
 #include "nuna/device/texture.h"
+#include "nuna/device/texture_reference.h"
 #include "nuna/device/warp.h"
 #endif

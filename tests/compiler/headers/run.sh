@@ -70,7 +70,9 @@ check "$clang -x cuda -nocudainc -nocudalib -nogpuinc -Wno-unknown-cuda-version 
 # On a CPU device, where nunacc is built: NUNACC=build/release/bin/nunacc.
 NUNACC=${NUNACC:-${NUNA_TEST_BUILD:+$NUNA_TEST_BUILD/bin/nunacc}}
 if [ -n "${NUNACC:-}" ]; then
-  check "$NUNACC -O2 $here/device_test.cu -o $work/device_test && $work/device_test 2>&1 | grep -q PASS"
+  for name in device_test references_test; do
+    check "$NUNACC -O2 $here/$name.cu -o $work/$name && $work/$name 2>&1 | grep PASS"
+  done
 fi
 
 cat >"$work/one.sh" <<'END'
