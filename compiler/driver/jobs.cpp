@@ -52,6 +52,12 @@ class Planner {
            suffix;
   }
 
+  /// What clang calls an error, and gcc or nvcc a warning at most.
+  static Strings laxities(Input::Kind kind) {
+    if (kind == Input::Kind::c) return {"implicit-function-declaration", "implicit-int", "int-conversion"};
+    return {"c++11-narrowing", "reserved-user-defined-literal", "register"};
+  }
+
   Strings front_end(const Input& input) const {
     Strings words{installation_.clang};
     const bool cuda = input.kind == Input::Kind::cuda;
@@ -59,11 +65,7 @@ class Planner {
     if (cuda)
       append(words,
              {"--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib", "-nogpuinc", "-Wno-unknown-cuda-version"});
-    if (input.kind == Input::Kind::c) {  // old C, as gcc takes it with a warning
-      for (const char* laxity : {"implicit-function-declaration", "implicit-int", "int-conversion"}) {
-        words.push_back(std::string("-Wno-error=") + laxity);
-      }
-    }
+    for (const auto& laxity : laxities(input.kind)) words.push_back("-Wno-error=" + laxity);
     if (cuda) words.emplace_back("-D__NVCC__=1");
     append(words, line_.preprocessing);
     for (const auto& folder : installation_.include_folders) append(words, {"-isystem", folder});

@@ -5,11 +5,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
+#include <map>
 #include <stdexcept>
 
 #include "driver/device_section.hpp"
 #include "driver/diagnostics_text.hpp"
 #include "driver/process.hpp"
+#include "driver/second_reading.hpp"
 
 namespace nuna::compiler {
 
@@ -33,28 +36,16 @@ class Runner {
     }
     if (!std::filesystem::exists(job.source)) throw std::runtime_error(job.source + ": no such file");
     std::ofstream(job.blob) << job.blob_text << '\0';
-    const bool colour = isatty(2) != 0;
-    auto words = [&](const Command& command) {
-      auto all = command.words;
-      if (colour) all.insert(all.begin() + 1, "-fcolor-diagnostics");
-      return all;
-    };
-    Process host(words(job.host_pass), true);
-    const auto device = Process(words(job.device_pass), true).wait();
-    std::string problem;
-    if (device.status == 0) {
-      try {  // meanwhile the host pass goes on
-        job.device_object ? void() : compile_device(job.device);
-      } catch (const std::runtime_error& error) {
-        problem = error.what();
-      }
-    }
-    const auto finished = host.wait();
-    std::cerr << (colour ? finished.error + device.error
-                         : without_counts(finished.error) + only_of_device(device.error, finished.error));
-    if (finished.status != 0) return finished.status;
-    if (device.status != 0) return device.status;
-    if (!problem.empty()) throw std::runtime_error(problem);
+    auto passes = read_source(job, {});
+    SecondReading second;
+    while (passes.failed() && second.learn(passes.host.error + passes.device.error, text_of))
+      passes = read_source(job, options_for(second));
+    std::cerr << (colour_ ? passes.host.error + passes.device.error
+                          : without_counts(passes.host.error) +
+                                only_of_device(passes.device.error, passes.host.error));
+    if (passes.host.status != 0) return passes.host.status;
+    if (passes.device.status != 0) return passes.device.status;
+    if (!passes.problem.empty()) throw std::runtime_error(passes.problem);
     if (job.device_object) write_device_section(job.bitcode, job.host_object, job.device.object);
     return (*this)(job.join);
   }
@@ -86,11 +77,62 @@ class Runner {
   }
 
  private:
+  struct Passes {
+    Finished host;
+    Finished device;
+    std::string problem;  ///< of code generation
+    bool failed() const { return host.status != 0 || device.status != 0; }
+  };
+
+  Passes read_source(const CudaCompilation& job, const std::vector<std::string>& more) const {
+    auto words = [&](const Command& command) {
+      auto all = command.words;
+      all.insert(all.begin() + 1, more.begin(), more.end());
+      if (colour_) all.insert(all.begin() + 1, "-fcolor-diagnostics");
+      return all;
+    };
+    Process host(words(job.host_pass), true);
+    Passes passes;
+    passes.device = Process(words(job.device_pass), true).wait();
+    if (passes.device.status == 0) {
+      try {  // meanwhile the host pass goes on
+        job.device_object ? void() : compile_device(job.device);
+      } catch (const std::runtime_error& error) {
+        passes.problem = error.what();
+      }
+    }
+    passes.host = host.wait();
+    return passes;
+  }
+
+  static std::string text_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  /// Clang reads the files that the second reading has changed through an overlay, under their own names.
+  std::vector<std::string> options_for(const SecondReading& second) const {
+    auto options = second.options();
+    if (second.files().empty()) return options;
+    std::map<std::string, std::string> by_name;
+    for (const auto& [name, text] : second.files()) {
+      const auto file = manner_.temporary + "/second-" + std::to_string(by_name.size());
+      std::ofstream(file, std::ios::binary) << text;
+      by_name[std::filesystem::absolute(name).lexically_normal().string()] =
+          std::filesystem::absolute(file).string();
+    }
+    const auto overlay = manner_.temporary + "/overlay.yaml";
+    std::ofstream(overlay) << overlay_text(by_name);
+    options.insert(options.end(), {"-ivfsoverlay", overlay});
+    return options;
+  }
+
   void show(const Command& command) const {
     if (manner_.verbose || manner_.dry_run) std::cerr << "#$ " << quoted(command.words) << '\n';
   }
 
   const Manner& manner_;
+  const bool colour_ = isatty(2) != 0;
 };
 
 }  // namespace

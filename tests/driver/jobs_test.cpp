@@ -62,6 +62,13 @@ TEST(Jobs, LinkDeviceCodeOfAllFilesBeforeTheProgram) {
   EXPECT_THAT(program.command.words, Contains("-lnuna_cudart"));
 }
 
+TEST(Jobs, TakeWhatNvccTakesWithAWarning) {
+  EXPECT_THAT(at<CudaCompilation>(jobs({"-c", "a.cu"}), 0).host_pass.words,
+              Contains("-Wno-error=c++11-narrowing"));
+  EXPECT_THAT(at<Command>(jobs({"-c", "a.c"}), 0).words, Contains("-Wno-error=implicit-int"));
+  EXPECT_THAT(at<Command>(jobs({"-c", "a.c"}), 0).words, Not(Contains("-Wno-error=register")));
+}
+
 TEST(Jobs, LeaveTheRuntimeOutWhereThatIsAskedFor) {
   const auto all = jobs({"-cudart", "none", "a.o", "-o", "program"});
   EXPECT_THAT(at<HostLink>(all, 1).command.words, Not(Contains("-lnuna_cudart")));

@@ -119,6 +119,40 @@ passes "building with CMake" cmake --build cmake/build
 passes "what CMake built" cmake/build/vecadd
 passes "what CMake built of several files" cmake/build/separate
 
+# What nvcc takes and clang alone would not: blanks inside the marks of a launch, also in headers and macros; a program's own texture;
+# narrowing, and a literal with a macro behind it.
+cat > spaced.cuh <<'C'
+#define GO(p) twice << <1, 1 >> > (p)
+__global__ void twice(int* p) { *p *= 2; }
+cudaTextureObject_t texture;
+C
+cat > spaced.cu <<'C'
+#include <cstdio>
+#include "spaced.cuh"
+#define FORMAT "s\n"
+template <int N> __global__ void add(int* p) { *p += N; }
+int main() {
+  int* p;
+  cudaMallocManaged(&p, 4);
+  *p = 1;
+  add<3><< <1, 1>>
+      >(p);
+  GO(p);
+  cudaDeviceSynchronize();
+  const float f = 2;
+  dim3 block{f, 1, 1};
+  const char* verdict = *p == 8 && block.x == 2 ? "PASS" : "FAIL";
+  std::printf("%"FORMAT, verdict);
+  return *p != 8;
+}
+C
+passes "blanks in the marks of launches" "$nunacc" -MD -MF spaced.d spaced.cu -o spaced
+passes "running that" ./spaced
+grep -q ' spaced.cuh' spaced.d || complain "-MD of spaced.cu: $(cat spaced.d)"
+sed 's/GO(p);/GO(q);/' spaced.cu > wrong_spaced.cu
+refuses "an error beside such launches" "^wrong_spaced\.cu:11:6: error: .*'q'" "$nunacc" -c wrong_spaced.cu
+[ "$(grep -c ": error: " out)" = 1 ] || complain "an error beside spaced launches: $(cat out)"
+
 # Wrong input.
 printf '__global__ void k(int* x) {\n  x[0] = 1\n}\nint main() {}\n' > syntax.cu
 refuses "a syntax error" "^syntax\.cu:2:11: error: expected ';'" "$nunacc" -c syntax.cu
