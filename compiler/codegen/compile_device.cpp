@@ -139,7 +139,9 @@ class DeviceCompiler {
     for (auto& kernel : device_.kernels) image.kernels.push_back(make_kernel(kernel, common, state_is_read));
     forget_threads();
     add_image(*device_.module, image);
-    for (auto* variable : device_.variables) variable->setLinkage(llvm::GlobalValue::InternalLinkage);
+    for (auto* variable : device_.variables) {
+      if (!variable->isDeclaration()) variable->setLinkage(llvm::GlobalValue::InternalLinkage);
+    }
     print("blocks");
     std::string problems;
     llvm::raw_string_ostream stream(problems);

@@ -13,6 +13,7 @@
 #include "driver/diagnostics_text.hpp"
 #include "driver/process.hpp"
 #include "driver/second_reading.hpp"
+#include "driver/shared_variables.hpp"
 
 namespace nuna::compiler {
 
@@ -47,7 +48,11 @@ class Runner {
     if (passes.device.status != 0) return passes.device.status;
     if (!passes.problem.empty()) throw std::runtime_error(passes.problem);
     if (job.device_object) write_device_section(job.bitcode, job.host_object, job.device.object);
-    return (*this)(job.join);
+    const auto shared = shared_variables(job.host_object, job.device.object);
+    if (!shared.empty()) bind_symbols(job.host_object, shared, Binding::global);
+    const int status = (*this)(job.join);
+    if (status == 0 && !shared.empty()) bind_symbols(job.object, shared, Binding::local);
+    return status;
   }
 
   int operator()(const DeviceLink& job) {

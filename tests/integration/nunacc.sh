@@ -153,6 +153,34 @@ sed 's/GO(p);/GO(q);/' spaced.cu > wrong_spaced.cu
 refuses "an error beside such launches" "^wrong_spaced\.cu:11:6: error: .*'q'" "$nunacc" -c wrong_spaced.cu
 [ "$(grep -c ": error: " out)" = 1 ] || complain "an error beside spaced launches: $(cat out)"
 
+# static __managed__ variables, one of the same name in each of two files.
+for part in one two; do
+  cat > managed_$part.cu <<C
+static __managed__ int value = 5;
+namespace {
+__managed__ float rest[2] = {1, 2};
+}
+static __managed__ int of_kernels;
+static __global__ void change() { of_kernels += 3, value += of_kernels, rest[1] *= 3; }
+bool check_$part() {
+  change<<<1, 1>>>();
+  int* address = nullptr;
+  return cudaDeviceSynchronize() == cudaSuccess && value == 8 && rest[1] == 6 &&
+         cudaGetSymbolAddress((void**)&address, value) == cudaSuccess && address == &value;
+}
+C
+done
+cat > managed.cpp <<'C'
+#include <cstdio>
+bool check_one();
+bool check_two();
+int main() { std::puts(check_one() && check_two() ? "PASS" : "FAIL"); }
+C
+passes "static __managed__ variables" "$nunacc" managed.cpp managed_one.cu managed_two.cu -o managed
+passes "running them" ./managed
+passes "compiling them with -dc" "$nunacc" -dc managed_one.cu managed_two.cu
+refuses "linking them" "of_kernels: a static __managed__" "$nunacc" managed.cpp managed_one.o managed_two.o -o managed
+
 # Wrong input.
 printf '__global__ void k(int* x) {\n  x[0] = 1\n}\nint main() {}\n' > syntax.cu
 refuses "a syntax error" "^syntax\.cu:2:11: error: expected ';'" "$nunacc" -c syntax.cu
