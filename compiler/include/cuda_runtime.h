@@ -54,6 +54,7 @@
 cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes = 0, struct CUstream_st* stream = 0);
 
 #include "nuna/device/atomic.h"
+#include "nuna/device/atomic_builtins.h"
 #include "nuna/device/convert.h"
 #include "nuna/device/integer.h"
 #include "nuna/device/io.h"
