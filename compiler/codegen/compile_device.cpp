@@ -21,6 +21,7 @@
 #include "codegen/image.hpp"
 #include "codegen/interchange.hpp"
 #include "codegen/machine.hpp"
+#include "codegen/warp_synchronous.hpp"
 #include "nuna_cudart/image.h"
 
 namespace nuna::compiler {
@@ -167,6 +168,7 @@ class DeviceCompiler {
 
   ImageKernel make_kernel(const Kernel& kernel, const CommonShared& common, bool state_is_read) {
     const bool counts = assume_31_bit_indices(*kernel.function);
+    keep_warps_in_step(*kernel.function, device_.shared);
     interchange_uniform_loops(*kernel.function);
     auto code = plan_threads(*kernel.function);
     code.calls_with_state = state_is_read && calls_functions(*kernel.function);
