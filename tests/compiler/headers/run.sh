@@ -70,7 +70,7 @@ check "$clang -x cuda -nocudainc -nocudalib -nogpuinc -Wno-unknown-cuda-version 
 # On a CPU device, where nunacc is built: NUNACC=build/release/bin/nunacc.
 NUNACC=${NUNACC:-${NUNA_TEST_BUILD:+$NUNA_TEST_BUILD/bin/nunacc}}
 if [ -n "${NUNACC:-}" ]; then
-  for name in device_test references_test builtins_test warp_synchronous_test; do
+  for name in device_test references_test builtins_test warp_synchronous_test groups_test; do
     check "$NUNACC -O2 $here/$name.cu -o $work/$name && $work/$name 2>&1 | grep PASS"
   done
 fi
