@@ -136,7 +136,7 @@ class DeviceCompiler {
                 options_.cpu == "native" ? host_features() : features_of(options_.cpu),
                 {},
                 device_.variables,
-                {}};
+                ptx()};
     for (auto& kernel : device_.kernels) image.kernels.push_back(make_kernel(kernel, common, state_is_read));
     forget_threads();
     add_image(*device_.module, image);
@@ -159,6 +159,13 @@ class DeviceCompiler {
   }
 
  private:
+  std::string ptx() const {
+    if (options_.ptx.empty()) return "";
+    const auto file = llvm::MemoryBuffer::getFile(options_.ptx);
+    if (!file) throw std::runtime_error(options_.ptx + ": " + file.getError().message());
+    return (*file)->getBuffer().str();
+  }
+
   /// Addresses of shared variables inside constant expressions become instructions, which block memory can replace.
   void spell_out_shared_addresses() {
     std::vector<llvm::Constant*> shared;

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <stdexcept>
 
 #include "driver/device_section.hpp"
@@ -18,6 +19,36 @@
 namespace nuna::compiler {
 
 namespace {
+
+/// nvcc, while clang reads the same source. What it takes badly is no error: there is no PTX then.
+class PtxPass {
+ public:
+  PtxPass(const CudaCompilation& job, bool verbose) : file_(job.device.ptx), verbose_(verbose) {
+    if (!job.ptx_pass.words.empty()) nvcc_.emplace(job.ptx_pass.words, true);
+  }
+  ~PtxPass() {
+    if (nvcc_) nvcc_->stop();
+  }
+  PtxPass(const PtxPass&) = delete;
+  PtxPass& operator=(const PtxPass&) = delete;
+
+  /// What it has written; "" if nothing. Waits.
+  const std::string& file() {
+    if (!nvcc_) return file_;
+    const auto finished = nvcc_->wait();
+    nvcc_.reset();
+    if (finished.status == 0) return file_;
+    if (verbose_)
+      std::cerr << "# no PTX, as nvcc ends with status " << finished.status << ":\n" << finished.error;
+    file_.clear();
+    return file_;
+  }
+
+ private:
+  std::optional<Process> nvcc_;
+  std::string file_;
+  const bool verbose_;
+};
 
 class Runner {
  public:
@@ -31,16 +62,18 @@ class Runner {
   int operator()(const CudaCompilation& job) {
     show(job.device_pass);
     show(job.host_pass);
+    if (!job.ptx_pass.words.empty()) show(job.ptx_pass);
     if (manner_.dry_run) {
       show(job.join);
       return 0;
     }
     if (!std::filesystem::exists(job.source)) throw std::runtime_error(job.source + ": no such file");
     std::ofstream(job.blob) << job.blob_text << '\0';
-    auto passes = read_source(job, {});
+    PtxPass ptx(job, manner_.verbose);
+    auto passes = read_source(job, {}, ptx);
     SecondReading second;
     while (passes.failed() && second.learn(passes.host.error + passes.device.error, text_of))
-      passes = read_source(job, options_for(second));
+      passes = read_source(job, options_for(second), ptx);
     std::cerr << (colour_ ? passes.host.error + passes.device.error
                           : without_counts(passes.host.error) +
                                 only_of_device(passes.device.error, passes.host.error));
@@ -89,7 +122,7 @@ class Runner {
     bool failed() const { return host.status != 0 || device.status != 0; }
   };
 
-  Passes read_source(const CudaCompilation& job, const std::vector<std::string>& more) const {
+  Passes read_source(const CudaCompilation& job, const std::vector<std::string>& more, PtxPass& ptx) const {
     auto words = [&](const Command& command) {
       auto all = command.words;
       all.insert(all.begin() + 1, more.begin(), more.end());
@@ -101,7 +134,9 @@ class Runner {
     passes.device = Process(words(job.device_pass), true).wait();
     if (passes.device.status == 0) {
       try {  // meanwhile the host pass goes on
-        job.device_object ? void() : compile_device(job.device);
+        auto device = job.device;
+        device.ptx = ptx.file();
+        if (!job.device_object) compile_device(device);
       } catch (const std::runtime_error& error) {
         passes.problem = error.what();
       }

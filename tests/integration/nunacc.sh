@@ -6,6 +6,7 @@ if [ ! -x "$nunacc" ]; then
   echo "skipped: there is no nunacc in this build (NUNA_COMPILER is OFF)"
   exit 77
 fi
+export NUNACC_PTX=off  # but where it is tested
 apps=$NUNA_TEST_SOURCE/apps/cuda
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -181,11 +182,32 @@ passes "running them" ./managed
 passes "compiling them with -dc" "$nunacc" -dc managed_one.cu managed_two.cu
 refuses "linking them" "of_kernels: a static __managed__" "$nunacc" managed.cpp managed_one.o managed_two.o -o managed
 
+printf 'int main() { return 0; }\n' > nothing.cu
+# PTX, by an nvcc that only says how it was called, and by one that fails.
+mkdir -p toolkit/bin
+printf '#!/bin/sh\nfor last; do :; done\necho "// nvcc $*" > "$last"\n' > toolkit/bin/nvcc
+chmod +x toolkit/bin/nvcc
+unset NUNACC_PTX
+passes "compiling with an nvcc" env CUDA_HOME="$PWD/toolkit" "$nunacc" -arch=sm_86 -DANSWER=42 -c nothing.cu
+passes "PTX in the object" grep -aq '// nvcc -ptx .*-arch=compute_86 .*-DANSWER=42' nothing.o
+passes "compiling with --cuda-path" "$nunacc" --cuda-path=toolkit -c nothing.cu -o nothing_2.o
+passes "PTX in that object" grep -aq '// nvcc -ptx' nothing_2.o
+passes "compiling with --ptx=off" "$nunacc" --cuda-path=toolkit --ptx=off -c nothing.cu
+passes "no PTX in that object" sh -c "! grep -aq '// nvcc' nothing.o"
+refuses "a toolkit that is not there" "no/such: there is no bin/nvcc" "$nunacc" --cuda-path no/such -c nothing.cu
+printf '#!/bin/sh\necho "nvcc does not like it" >&2\nexit 3\n' > toolkit/bin/nvcc
+passes "compiling with an nvcc that fails" "$nunacc" --cuda-path=toolkit -c nothing.cu
+passes "no word of it" test ! -s out
+passes "a word of it with -v" "$nunacc" -v --cuda-path=toolkit -c nothing.cu
+grep -q 'nvcc does not like it' out || complain "-v does not say why there is no PTX: $(cat out)"
+ln -s "$nunacc" toolkit/nvcc
+passes "nunacc that is called nvcc" env PATH="$PWD/toolkit:/usr/bin:/bin" NUNACC_PTX= nvcc --version
+export NUNACC_PTX=off
+
 # Wrong input.
 printf '__global__ void k(int* x) {\n  x[0] = 1\n}\nint main() {}\n' > syntax.cu
 refuses "a syntax error" "^syntax\.cu:2:11: error: expected ';'" "$nunacc" -c syntax.cu
 [ "$(grep -c "error: expected" out)" = 1 ] || complain "a syntax error is told twice"
-printf 'int main() { return 0; }\n' > nothing.cu
 passes "a file without kernels" "$nunacc" nothing.cu -o nothing
 passes "running it" ./nothing
 refuses "a missing file" "missing\.cu: no such file" "$nunacc" -c missing.cu

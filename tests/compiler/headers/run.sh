@@ -3,6 +3,7 @@
 # stands alone for g++, clang++ and gcc; what can run on the host does. Takes half a minute.
 #   [NUNACC=...] tests/compiler/headers/run.sh [folder for what is built]
 set -u
+export NUNACC_PTX=off
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 work=${1:-$(mktemp -d)}
