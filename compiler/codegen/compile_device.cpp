@@ -15,11 +15,13 @@
 #include <stdexcept>
 
 #include "codegen/analyses.hpp"
+#include "codegen/block_call.hpp"
 #include "codegen/block_code.hpp"
 #include "codegen/device_functions.hpp"
 #include "codegen/device_module.hpp"
 #include "codegen/image.hpp"
 #include "codegen/interchange.hpp"
+#include "codegen/interior.hpp"
 #include "codegen/machine.hpp"
 #include "codegen/warp_synchronous.hpp"
 #include "nuna_cudart/image.h"
@@ -75,46 +77,48 @@ bool assume_31_bit_indices(llvm::Function& kernel) {
 /// Kernels of more instructions are compiled once, for blocks of any shape.
 constexpr std::size_t kLargestCopied = 3000;
 
-/// Code of one kernel for each shape of blocks that pays, and the function that chooses.
-llvm::Function* make_run(const ThreadCode& code, const BlockMemory& memory, const std::string& name) {
-  std::vector<Shape> shapes;
-  if (code.instructions > kLargestCopied) {
-    shapes = {{0, false}};
-  } else if (code.warps) {
-    shapes = {{0, true}, {0, false}};
-  } else if (code.registers[kThreadIdx + 1] != nullptr) {
-    shapes = {{16, false}, {32, false}, {0, false}};
-  } else {
-    shapes = {{0, false}};
-  }
+/// A kernel cut at its suspensions, and where its blocks keep things.
+struct PlannedKernel {
+  ThreadCode code;
+  BlockMemory memory;
+};
+
+std::vector<Shape> shapes_of(const ThreadCode& code) {
+  if (code.instructions > kLargestCopied) return {{0, false}};
+  const bool rows = code.registers[kThreadIdx + 1] != nullptr;
+  if (code.grouping == Grouping::warps || (code.grouping == Grouping::row_parts && !rows))
+    return {{0, true}, {0, false}};
+  if (code.grouping == Grouping::row_parts) return {{16, false}, {0, true}, {0, false}};
+  if (rows) return {{16, false}, {32, false}, {0, false}};
+  return {{0, false}};
+}
+
+using MakeForShape = llvm::function_ref<llvm::Function*(const Shape&)>;
+
+/// The function that runs the code for a call's shape of blocks.
+llvm::Function* choose_shape(const std::vector<Shape>& shapes, const std::string& name, MakeForShape make) {
+  if (shapes.size() == 1) return make(shapes[0]);
   std::vector<llvm::Function*> functions;
-  for (const auto& shape : shapes)
-    functions.push_back(make_block_function(code, memory, shape, name + ".blocks"));
-  if (functions.size() == 1) return functions[0];
+  for (const auto& shape : shapes) functions.push_back(make(shape));
   auto* last = functions.back();
   auto* run = llvm::Function::Create(last->getFunctionType(), llvm::GlobalValue::InternalLinkage,
                                      name + ".run", last->getParent());
   auto& context = run->getContext();
   llvm::IRBuilder<> at(llvm::BasicBlock::Create(context, "", run));
-  auto* place =
-      at.CreateConstInBoundsGEP1_64(at.getInt8Ty(), run->getArg(0), offsetof(nuna_block_call, block));
-  auto* x = at.CreateLoad(at.getInt32Ty(), place);
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    if (i + 1 < shapes.size()) {
-      auto* fits = shapes[i].whole_warps ? at.CreateICmpEQ(at.CreateAnd(x, 31), at.getInt32(0))
-                                         : at.CreateICmpEQ(x, at.getInt32(shapes[i].x));
-      auto* here = llvm::BasicBlock::Create(context, "", run);
-      auto* next = llvm::BasicBlock::Create(context, "", run);
-      at.CreateCondBr(fits, here, next);
-      at.SetInsertPoint(here);
-      at.CreateCall(functions[i], {run->getArg(0)})->setTailCall();
-      at.CreateRetVoid();
-      at.SetInsertPoint(next);
-    } else {
-      at.CreateCall(functions[i], {run->getArg(0)})->setTailCall();
-      at.CreateRetVoid();
-    }
+  auto* x = BlockCall(at, *run).block(0);
+  for (std::size_t i = 0; i + 1 < shapes.size(); ++i) {
+    auto* fits = shapes[i].whole_warps ? at.CreateICmpEQ(at.CreateAnd(x, 31), at.getInt32(0))
+                                       : at.CreateICmpEQ(x, at.getInt32(shapes[i].x));
+    auto* here = llvm::BasicBlock::Create(context, "", run);
+    auto* next = llvm::BasicBlock::Create(context, "", run);
+    at.CreateCondBr(fits, here, next);
+    at.SetInsertPoint(here);
+    at.CreateCall(functions[i], {run->getArg(0)})->setTailCall();
+    at.CreateRetVoid();
+    at.SetInsertPoint(next);
   }
+  at.CreateCall(last, {run->getArg(0)})->setTailCall();
+  at.CreateRetVoid();
   return run;
 }
 
@@ -175,23 +179,49 @@ class DeviceCompiler {
 
   ImageKernel make_kernel(const Kernel& kernel, const CommonShared& common, bool state_is_read) {
     const bool counts = assume_31_bit_indices(*kernel.function);
-    keep_warps_in_step(*kernel.function, device_.shared);
-    interchange_uniform_loops(*kernel.function);
-    auto code = plan_threads(*kernel.function);
-    code.calls_with_state = state_is_read && calls_functions(*kernel.function);
+    auto guards = find_guards(*kernel.function);
+    if (kernel.function->getInstructionCount() > kLargestCopied) guards.clear();
+    llvm::Function* test = nullptr;
+    std::optional<PlannedKernel> interior;
+    if (!guards.empty()) {
+      test = make_interior_test(*kernel.function, guards, kernel.name + ".is_interior");
+      auto* copy = make_interior_kernel(*kernel.function, guards, *machine_);
+      single_threads_.push_back(copy);
+      spell_out_shared_addresses();
+      interior.emplace(plan(*copy, common, state_is_read));
+    }
+    const auto whole = plan(*kernel.function, common, state_is_read);
+    auto* run = choose_shape(shapes_of(whole.code), kernel.name, [&](const Shape& shape) {
+      auto* all = make_block_function(whole.code, whole.memory, shape, kernel.name + ".blocks");
+      if (!interior) return all;
+      auto* inner = make_block_function(interior->code, interior->memory, shape, kernel.name + ".interior");
+      return make_interior_choice(*test, *inner, *all, kernel.name + ".choice");
+    });
+    ImageKernel made{kernel.name,
+                     run,
+                     kernel.parameter_bytes,
+                     counts ? static_cast<std::uint32_t>(NUNA_KERNEL_31_BIT_INDICES) : 0u,
+                     static_cast<std::uint32_t>(whole.memory.shared_bytes),
+                     kernel.max_threads,
+                     whole.memory.fixed_bytes,
+                     whole.memory.thread_bytes};
+    if (interior) {
+      made.fixed_bytes = std::max(made.fixed_bytes, interior->memory.fixed_bytes);
+      made.thread_bytes = std::max(made.thread_bytes, interior->memory.thread_bytes);
+    }
+    return made;
+  }
+
+  PlannedKernel plan(llvm::Function& function, const CommonShared& common, bool state_is_read) {
+    keep_warps_in_step(function, device_.shared);
+    interchange_uniform_loops(function);
+    auto code = plan_threads(function);
+    code.calls_with_state = state_is_read && calls_functions(function);
     for (const auto& shared : device_.shared) {
       if (shared.dynamic) code.dynamic_shared.push_back(shared.variable);
     }
-    const auto memory = lay_out(code, device_, common);
-    auto* run = make_run(code, memory, kernel.name);
-    return {kernel.name,
-            run,
-            kernel.parameter_bytes,
-            counts ? static_cast<std::uint32_t>(NUNA_KERNEL_31_BIT_INDICES) : 0u,
-            static_cast<std::uint32_t>(memory.shared_bytes),
-            kernel.max_threads,
-            memory.fixed_bytes,
-            memory.thread_bytes};
+    auto memory = lay_out(code, device_, common);
+    return {std::move(code), std::move(memory)};
   }
 
   static bool calls_functions(llvm::Function& kernel) {
@@ -206,10 +236,11 @@ class DeviceCompiler {
 
   /// The code for single threads has served.
   void forget_threads() {
-    for (auto& kernel : device_.kernels) kernel.function->deleteBody();
-    for (auto& kernel : device_.kernels) {
-      kernel.function->replaceAllUsesWith(llvm::PoisonValue::get(kernel.function->getType()));
-      kernel.function->eraseFromParent();
+    for (auto& kernel : device_.kernels) single_threads_.push_back(kernel.function);
+    for (auto* function : single_threads_) function->deleteBody();
+    for (auto* function : single_threads_) {
+      function->replaceAllUsesWith(llvm::PoisonValue::get(function->getType()));
+      function->eraseFromParent();
     }
     for (auto& shared : device_.shared) {
       shared.variable->removeDeadConstantUsers();
@@ -242,6 +273,7 @@ class DeviceCompiler {
   std::unique_ptr<llvm::TargetMachine> machine_;
   llvm::LLVMContext context_;
   DeviceModule device_;
+  std::vector<llvm::Function*> single_threads_;  ///< copies of kernels
 };
 
 }  // namespace

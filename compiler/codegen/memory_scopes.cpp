@@ -45,13 +45,15 @@ void MemoryScopes::mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group) 
   auto* accesses =
       llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.parallel_accesses"), group});
   auto self = llvm::MDNode::getTemporary(context_, {});
-  // Not unrolled before it is vectorised, but behind that.
+  // Not unrolled before it is vectorised; behind that, where its length is known.
   auto* whole = llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.unroll.disable")});
+  auto* known =
+      llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.unroll.runtime.disable")});
   auto* vectorised = llvm::MDNode::get(
       context_, {llvm::MDString::get(context_, "llvm.loop.isvectorized"),
                  llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context_), 1))});
   auto* then = llvm::MDNode::get(
-      context_, {llvm::MDString::get(context_, "llvm.loop.vectorize.followup_all"), vectorised});
+      context_, {llvm::MDString::get(context_, "llvm.loop.vectorize.followup_all"), vectorised, known});
   auto* loop = llvm::MDNode::getDistinct(context_, {self.get(), accesses, whole, then});
   loop->replaceOperandWith(0, loop);
   branch.setMetadata(llvm::LLVMContext::MD_loop, loop);

@@ -1,5 +1,6 @@
 #include "codegen/thread_code.hpp"
 
+#include <llvm/ADT/BitVector.h>
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>
@@ -27,6 +28,7 @@ class Planner {
   ThreadCode plan() {
     gather_entry();
     cut();
+    if (knows_warps()) code_.grouping = Grouping::warps;
     find_regions();
     const Uniformity uniformity(*code_.function);
     code_.diverges = diverges(uniformity);
@@ -85,7 +87,7 @@ class Planner {
       const bool warp = intrinsic_of(*point) != Intrinsic::barrier;
       llvm::Instruction* group = nullptr;
       Suspension suspension{warp, nullptr, static_cast<unsigned>(code_.regions.size())};
-      code_.warps |= warp;
+      if (warp) code_.grouping = Grouping::row_parts;
       if (intrinsic_of(*point) == Intrinsic::warp_barrier) {
         suspension.call = llvm::cast<llvm::CallInst>(point);
         // Until code is made, a load stands for the group: it is divergent, and no pass runs that could remove it.
@@ -97,6 +99,14 @@ class Planner {
       code_.suspensions[block] = suspension;
       if (group == nullptr) point->eraseFromParent();
     }
+  }
+
+  /// Whether threads suspend in groups, and may tell that these are warps.
+  bool knows_warps() const {
+    if (code_.grouping == Grouping::none) return false;
+    if (code_.registers[kLane] != nullptr || code_.addresses.count(Intrinsic::warp_slots) != 0) return true;
+    return std::any_of(code_.regions.begin(), code_.regions.end(),
+                       [](const Region& region) { return region.group != nullptr; });
   }
 
   std::vector<llvm::BasicBlock*> successors_in_region(llvm::BasicBlock* block) {
@@ -135,10 +145,11 @@ class Planner {
     for (auto& region : code_.regions) {
       if (region.next.size() + (region.may_end ? 1 : 0) < 2) continue;
       const auto exits = exits_of(region);
+      const auto meetings = meetings_of(region);
       for (auto* block : region.blocks) {
         auto* branch = block->getTerminator();
         if (code_.suspensions.count(block) != 0 || branch->getNumSuccessors() < 2) continue;
-        if (exits.at(block).size() < 2) continue;
+        if (exits.at(block).size() < 2 || meetings.at(block)) continue;
         auto* conditional = llvm::dyn_cast<llvm::BranchInst>(branch);
         auto* chosen = llvm::dyn_cast<llvm::SwitchInst>(branch);
         const llvm::Value* condition = conditional != nullptr ? conditional->getCondition()
@@ -169,6 +180,37 @@ class Planner {
       }
     }
     return exits;
+  }
+
+  /// For each block of a region, whether all ways on from it meet in another block before they leave the region.
+  std::map<llvm::BasicBlock*, bool> meetings_of(const Region& region) {
+    const auto count = static_cast<unsigned>(region.blocks.size());
+    std::map<llvm::BasicBlock*, unsigned> number;
+    for (unsigned i = 0; i < count; ++i) number[region.blocks[i]] = i;
+    std::vector<llvm::BitVector> behind(count,
+                                        llvm::BitVector(count, true));  // by post-dominators, others too
+    auto common = [&](unsigned i) {
+      const auto successors = successors_in_region(region.blocks[i]);
+      llvm::BitVector all(count, !successors.empty());
+      for (auto* next : successors) all &= behind[number.at(next)];
+      return all;
+    };
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (unsigned i = count; i-- > 0;) {
+        auto now = common(i);
+        now.set(i);
+        changed |= now != behind[i];
+        behind[i] = std::move(now);
+      }
+    }
+    std::map<llvm::BasicBlock*, bool> meet;
+    for (unsigned i = 0; i < count; ++i) {
+      auto others = common(i);
+      others.reset(i);
+      meet[region.blocks[i]] = others.any();
+    }
+    return meet;
   }
 
   /// Values that are live where a region starts, by the usual walk from uses up to the definition.
@@ -260,7 +302,7 @@ class Planner {
       kept.how = KeptValue::How::uniform;
     }
     for (unsigned r = 1; r < code_.regions.size(); ++r) {
-      if (kept.live_in[r] && !code_.regions[r].after_warp) kept.across_barrier = true;
+      if (kept.live_in[r] && !code_.regions[r].after_group) kept.across_barrier = true;
     }
   }
 

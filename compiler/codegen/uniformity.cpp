@@ -11,13 +11,6 @@ namespace nuna::compiler {
 
 namespace {
 
-/// Whether no thread of the launch writes what `load` reads.
-bool reads_constant(const llvm::LoadInst& load) {
-  if (load.hasMetadata(llvm::LLVMContext::MD_invariant_load)) return true;
-  const auto* argument = llvm::dyn_cast<llvm::Argument>(llvm::getUnderlyingObject(load.getPointerOperand()));
-  return argument != nullptr && argument->hasNoAliasAttr() && argument->onlyReadsMemory();
-}
-
 class Divergence : public llvm::TargetTransformInfoImplCRTPBase<Divergence> {
  public:
   explicit Divergence(const llvm::DataLayout& layout) : TargetTransformInfoImplCRTPBase(layout) {}
@@ -42,6 +35,12 @@ class Divergence : public llvm::TargetTransformInfoImplCRTPBase<Divergence> {
 };
 
 }  // namespace
+
+bool reads_constant(const llvm::LoadInst& load) {
+  if (load.hasMetadata(llvm::LLVMContext::MD_invariant_load)) return true;
+  const auto* argument = llvm::dyn_cast<llvm::Argument>(llvm::getUnderlyingObject(load.getPointerOperand()));
+  return argument != nullptr && argument->hasNoAliasAttr() && argument->onlyReadsMemory();
+}
 
 Uniformity::Uniformity(llvm::Function& function)
     : dominators_(function), divergence_(Divergence(function.getParent()->getDataLayout())) {

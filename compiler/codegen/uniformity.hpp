@@ -6,10 +6,14 @@
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Analysis/UniformityAnalysis.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/Instructions.h>
 
 #include <memory>
 
 namespace nuna::compiler {
+
+/// Whether no thread of the launch writes what `load` reads.
+bool reads_constant(const llvm::LoadInst& load);
 
 /// LLVM's uniformity analysis with our sources of divergence: thread indices, memory that threads may change, calls that read
 /// memory, atomics. Good until the function's control flow changes.

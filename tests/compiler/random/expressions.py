@@ -86,6 +86,8 @@ class Expressions:
         if kind == "special":
             return self.rng.choice(["blockIdx.x", "blockIdx.y", "blockDim.x", "gridDim.x", "blockIdx.z", "blockDim.y", "T"])
         if kind == "thread":
+            if self.p.maybe(0.2):
+                return self.clamped()
             return self.rng.choice(["threadIdx.x", "threadIdx.y", "threadIdx.z", "lin", "lane", "gid"])
         if kind == "input":
             return f"in_u[{self.rng.choice(['gid', self.index(place, uniform)])} % n]"
@@ -191,7 +193,9 @@ class Expressions:
             operator = self.rng.choice(["&&", "||"])
             return f"({self.condition(place, depth - 1, uniform)} {operator} {self.condition(place, depth - 1, uniform)})"
         operator = self.rng.choice(["<", ">", "<=", ">=", "==", "!="])
-        kind = self.rng.randrange(5)
+        kind = self.rng.randrange(6)
+        if kind == 5 and not uniform:
+            return self.bound()
         if kind == 0:
             return f"({self.real(place, depth, uniform)} {operator} {self.real(place, depth, uniform)})"
         if kind == 1:
@@ -202,6 +206,41 @@ class Expressions:
             return self.rng.choice([f"(lin < {self.rng.randrange(40)}u)", f"(lane < {self.rng.randrange(33)}u)", "(lin & 1u)",
                                     f"(threadIdx.x % 3u == {self.rng.randrange(3)}u)"])
         return f"({self.integer(place, depth, uniform)} {operator} {self.integer(place, depth, uniform)})"
+
+    # --- a thread's place in the grid ---
+
+    def grid_place(self, type_):
+        """An integer that is affine in the thread's indices, in few bits or nearly wrapping."""
+        axis = self.rng.choice("xxyz")
+        place = f"({type_})(blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis})"
+        shift = self.rng.choice([0, 0, 1, 2, 7, self.rng.choice([40, 0x7FFFFFF0, 0xFFFFFFF0])])
+        form = self.rng.randrange(5)
+        if form == 0:
+            return f"({place} * {self.rng.choice([2, 3, 16])}u + {shift}u)" if type_ == "unsigned" else f"({place} * 2 - {shift & 63})"
+        if form == 1:
+            return f"({type_})(gridDim.{axis} * blockDim.{axis} - 1u - blockIdx.{axis} * blockDim.{axis} - threadIdx.{axis})"
+        if form == 2:
+            return f"({type_})({place} + (blockIdx.y * 3u) + threadIdx.y)"
+        if type_ == "unsigned":
+            return f"({place} {self.rng.choice('+-')} {shift}u)"
+        return f"({place} {self.rng.choice('+-')} {shift & 63})"
+
+    def grid_size(self, type_):
+        axis = self.rng.choice("xxy")
+        size = f"({type_})(gridDim.{axis} * blockDim.{axis})"
+        return self.rng.choice([size, f"({size} - {self.rng.choice([1, 2, 9])})", f"({size} / 2)", f"({type_})p.a", f"({type_})p.c",
+                                f"({type_}){self.rng.choice([0, 1, 2, 33, 64, 100, 200])}"])
+
+    def bound(self):
+        """Whether a thread lies inside a part of the grid."""
+        type_ = self.rng.choice(["int", "int", "unsigned", "long long"])
+        operator = self.rng.choice(["<", "<", ">=", ">", "<=", "==", "!="])
+        return f"({self.grid_place(type_)} {operator} {self.grid_size(type_)})"
+
+    def clamped(self):
+        """A thread's place, held inside a part of the grid."""
+        type_ = self.rng.choice(["int", "unsigned"])
+        return f"(unsigned){self.rng.choice(['min', 'max'])}({self.grid_place(type_)}, {self.grid_size(type_)})"
 
 
 def zero(type_):
