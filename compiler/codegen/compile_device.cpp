@@ -24,6 +24,7 @@
 #include "codegen/interior.hpp"
 #include "codegen/machine.hpp"
 #include "codegen/shared_atomics.hpp"
+#include "codegen/warp_synchronous.hpp"
 #include "nuna_cudart/image.h"
 
 namespace nuna::compiler {
@@ -140,11 +141,13 @@ class DeviceCompiler {
                 options_.cpu == "native" ? host_features() : features_of(options_.cpu),
                 {},
                 device_.variables,
-                {}};
+                ptx()};
     for (auto& kernel : device_.kernels) image.kernels.push_back(make_kernel(kernel, common, state_is_read));
     forget_threads();
     add_image(*device_.module, image);
-    for (auto* variable : device_.variables) variable->setLinkage(llvm::GlobalValue::InternalLinkage);
+    for (auto* variable : device_.variables) {
+      if (!variable->isDeclaration()) variable->setLinkage(llvm::GlobalValue::InternalLinkage);
+    }
     print("blocks");
     std::string problems;
     llvm::raw_string_ostream stream(problems);
@@ -161,6 +164,13 @@ class DeviceCompiler {
   }
 
  private:
+  std::string ptx() const {
+    if (options_.ptx.empty()) return "";
+    const auto file = llvm::MemoryBuffer::getFile(options_.ptx);
+    if (!file) throw std::runtime_error(options_.ptx + ": " + file.getError().message());
+    return (*file)->getBuffer().str();
+  }
+
   /// Addresses of shared variables inside constant expressions become instructions, which block memory can replace.
   void spell_out_shared_addresses() {
     std::vector<llvm::Constant*> shared;
@@ -207,6 +217,7 @@ class DeviceCompiler {
     mark_shared_atomics(function, [&](const llvm::GlobalVariable& variable) {
       return llvm::any_of(device_.shared, [&](const auto& shared) { return shared.variable == &variable; });
     });
+    keep_warps_in_step(function, device_.shared);
     interchange_uniform_loops(function);
     auto code = plan_threads(function);
     code.calls_with_state = state_is_read && calls_functions(function);
