@@ -250,7 +250,8 @@ class Schedule {
     at_.CreateBr(picking);
     at_.SetInsertPoint(picking);
     auto* choice = at_.CreateSwitch(pick(), done, static_cast<unsigned>(heads_.size()));
-    const bool copies = code_.instructions <= kLargeCode;  // code that asks no thread, for all together
+    const bool copies = !frame_.shape.small &&
+                        code_.instructions <= kLargeCode;  // code that asks no thread, for all together
     std::vector<llvm::BasicBlock*> all;
     std::vector<llvm::BasicBlock*> some;
     for (unsigned r = 0; r < heads_.size(); ++r) {

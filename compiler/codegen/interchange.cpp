@@ -95,12 +95,12 @@ class Strides {
 
 class Interchange {
  public:
-  explicit Interchange(llvm::Function& kernel)
+  Interchange(llvm::Function& kernel, Among among)
       : kernel_(kernel),
         dominators_(kernel),
         post_dominators_(kernel),
         loops_(dominators_),
-        uniformity_(kernel),
+        uniformity_(kernel, among),
         library_(llvm::Triple(kernel.getParent()->getTargetTriple())),
         functions_(library_),
         assumptions_(kernel),
@@ -240,9 +240,9 @@ void give_loops_edges(llvm::Function& kernel) {
 
 }  // namespace
 
-void interchange_uniform_loops(llvm::Function& kernel) {
+void interchange_uniform_loops(llvm::Function& kernel, Among among) {
   give_loops_edges(kernel);
-  Interchange(kernel).run();
+  Interchange(kernel, among).run();
 }
 
 }  // namespace nuna::compiler

@@ -173,6 +173,14 @@ class TestWriter {
   Value* holds_;
 };
 
+llvm::Function* copy_with(llvm::Function& kernel, const char* suffix, llvm::ValueToValueMapTy& map) {
+  auto* copy = llvm::CloneFunction(&kernel, map);
+  copy->setName(kernel.getName() + suffix);
+  copy->setLinkage(llvm::GlobalValue::InternalLinkage);
+  copy->setComdat(nullptr);
+  return copy;
+}
+
 }  // namespace
 
 std::vector<Guard> find_guards(llvm::Function& kernel) {
@@ -194,13 +202,15 @@ std::vector<Guard> find_guards(llvm::Function& kernel) {
   return guards;
 }
 
+llvm::Function* copy_kernel(llvm::Function& kernel, const char* suffix) {
+  llvm::ValueToValueMapTy map;
+  return copy_with(kernel, suffix, map);
+}
+
 llvm::Function* make_interior_kernel(llvm::Function& kernel, const std::vector<Guard>& guards,
                                      llvm::TargetMachine& machine) {
   llvm::ValueToValueMapTy map;
-  auto* interior = llvm::CloneFunction(&kernel, map);
-  interior->setName(kernel.getName() + ".interior");
-  interior->setLinkage(llvm::GlobalValue::InternalLinkage);
-  interior->setComdat(nullptr);
+  auto* interior = copy_with(kernel, ".interior", map);
   for (const auto& guard : guards) {
     auto* copy = llvm::cast<llvm::Instruction>(static_cast<Value*>(map[guard.instruction]));
     auto* value = interior_value(guard);

@@ -25,6 +25,9 @@ struct Guard {
 /// The guards of a simplified kernel that a block's place in the grid decides.
 std::vector<Guard> find_guards(llvm::Function& kernel);
 
+/// An internal copy of `kernel`.
+llvm::Function* copy_kernel(llvm::Function& kernel, const char* suffix);
+
 /// A copy of `kernel`, simplified, for blocks whose threads are all where the guards say.
 llvm::Function* make_interior_kernel(llvm::Function& kernel, const std::vector<Guard>& guards,
                                      llvm::TargetMachine& machine);

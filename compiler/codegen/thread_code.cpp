@@ -11,8 +11,6 @@
 
 #include <set>
 
-#include "codegen/uniformity.hpp"
-
 namespace nuna::compiler {
 
 namespace {
@@ -23,14 +21,14 @@ constexpr std::size_t kLongestRecipe = 24;
 
 class Planner {
  public:
-  explicit Planner(llvm::Function& function) { code_.function = &function; }
+  Planner(llvm::Function& function, Among among) : among_(among) { code_.function = &function; }
 
   ThreadCode plan() {
     gather_entry();
     cut();
     if (knows_warps()) code_.grouping = Grouping::warps;
     find_regions();
-    const Uniformity uniformity(*code_.function);
+    const Uniformity uniformity(*code_.function, among_);
     for (auto& region : code_.regions) code_.diverges |= region.parts = parts(region, uniformity);
     find_crossing();
     for (auto* value : crossing_) decide(*value, uniformity);
@@ -368,6 +366,7 @@ class Planner {
     code_.values.push_back(std::move(kept));
   }
 
+  const Among among_;
   ThreadCode code_;
   llvm::BasicBlock* body_ = nullptr;
   std::vector<llvm::Instruction*> crossing_;
@@ -383,6 +382,6 @@ ThreadCode::~ThreadCode() {
   }
 }
 
-ThreadCode plan_threads(llvm::Function& function) { return Planner(function).plan(); }
+ThreadCode plan_threads(llvm::Function& function, Among among) { return Planner(function, among).plan(); }
 
 }  // namespace nuna::compiler

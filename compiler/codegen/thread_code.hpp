@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "codegen/intrinsics.hpp"
+#include "codegen/uniformity.hpp"
 
 namespace nuna::compiler {
 
@@ -79,7 +80,8 @@ struct ThreadCode {
   ~ThreadCode();  ///< frees the recipes
 };
 
-/// Cuts `function`, a simplified kernel, which it changes: the plan refers to what it becomes.
-ThreadCode plan_threads(llvm::Function& function);
+/// Cuts `function`, a simplified kernel, which it changes: the plan refers to what it becomes. A plan among warps is good only for
+/// blocks whose rows are whole warps, and only where threads suspend in warps.
+ThreadCode plan_threads(llvm::Function& function, Among among = Among::block);
 
 }  // namespace nuna::compiler

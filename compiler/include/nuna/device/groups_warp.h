@@ -1,8 +1,8 @@
 #pragma once
 /* Groups within a warp, tiles of a fixed number of threads, and the threads of any mask; and the tiles of any size. */
 
-#include "nuna/device/groups_block.h"
 #include <type_traits>
+#include "nuna/device/groups_block.h"
 
 #include "nuna/device/integer.h"
 
