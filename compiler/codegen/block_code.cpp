@@ -15,6 +15,7 @@ namespace {
 using llvm::Value;
 
 constexpr std::size_t kLargeCode = 1500;  ///< instructions; above, code is not copied for speed
+constexpr std::size_t kSmallCode = 300;  ///< instructions; above, loops for the rare block are not vectorised
 
 /// Threads that suspend together without the rest of their block: a warp, or part of a row.
 struct Group {
@@ -311,7 +312,7 @@ class Schedule {
     if (group != nullptr) {
       auto* branch = build_loop(at_, zero, group->lanes, "lane",
                                 [&](Value* lane) { run_thread(r, at_lane(*group, lane), together, member); });
-      frame_.scopes.mark_parallel(*branch, frame_.loop_group);
+      mark_loop(*branch);
       return;
     }
     build_loop(at_, zero, frame_.block[2], "z", [&](Value* z) {
@@ -323,9 +324,17 @@ class Schedule {
           thread.lane = at_.CreateAnd(linear, kLanes - 1);
           run_thread(r, thread, together, member);
         });
-        frame_.scopes.mark_parallel(*branch, frame_.loop_group);
+        mark_loop(*branch);
       });
     });
+  }
+
+  void mark_loop(llvm::BranchInst& branch) {
+    if (frame_.shape.small && code_.instructions > kSmallCode) {
+      frame_.scopes.mark_plain(branch);
+    } else {
+      frame_.scopes.mark_parallel(branch, frame_.loop_group);
+    }
   }
 
   void run_thread(unsigned r, const Thread& thread, Together together, Member member) {

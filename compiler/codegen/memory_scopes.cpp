@@ -39,6 +39,19 @@ void MemoryScopes::mark_kept(llvm::Instruction& access, llvm::MDNode* group) con
   if (group != nullptr) access.setMetadata(llvm::LLVMContext::MD_access_group, group);
 }
 
+void MemoryScopes::mark_plain(llvm::BranchInst& branch) const {
+  auto self = llvm::MDNode::getTemporary(context_, {});
+  auto flag = [&](const char* name) {
+    return llvm::MDNode::get(context_, {llvm::MDString::get(context_, name)});
+  };
+  auto* off = llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context_));
+  auto* scalar =
+      llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.vectorize.enable"), off});
+  auto* loop = llvm::MDNode::getDistinct(context_, {self.get(), scalar, flag("llvm.loop.unroll.disable")});
+  loop->replaceOperandWith(0, loop);
+  branch.setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
 llvm::MDNode* MemoryScopes::make_group() const { return llvm::MDNode::getDistinct(context_, {}); }
 
 void MemoryScopes::mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group) const {

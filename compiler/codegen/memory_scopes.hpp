@@ -19,6 +19,8 @@ class MemoryScopes {
   /// A group of accesses of one loop, and the loop's branch that says so.
   llvm::MDNode* make_group() const;
   void mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group) const;
+  /// A loop that is to stay as it is.
+  void mark_plain(llvm::BranchInst& branch) const;
 
  private:
   llvm::LLVMContext& context_;
