@@ -4,6 +4,7 @@
 
 #include "codegen/block_frame.hpp"
 #include "codegen/loops.hpp"
+#include "codegen/shared_atomics.hpp"
 #include "codegen/thread_run.hpp"
 #include "nuna_cudart/image.h"
 
@@ -39,7 +40,7 @@ class Schedule {
       at_.CreateBr(heads_[0]);
       for (unsigned r = 0; r < heads_.size(); ++r) {
         at_.SetInsertPoint(heads_[r]);
-        run_threads(r, nullptr, nullptr);
+        run_threads(r, nullptr, Together::all, nullptr);
         go_on(r, [&](unsigned next) { return heads_[next]; }, end_);
       }
     }
@@ -189,7 +190,7 @@ class Schedule {
       for (unsigned r = 0; r < heads_.size(); ++r) {
         at_.SetInsertPoint(heads_[r]);
         frame_.members = all_of(group);
-        run_threads(r, &group, nullptr);
+        run_threads(r, &group, Together::all, nullptr);
         go_on(
             r, [&](unsigned next) { return code_.regions[next].after_group ? heads_[next] : leave(next); },
             leave(NUNA_ENDED));
@@ -249,41 +250,66 @@ class Schedule {
     at_.CreateBr(picking);
     at_.SetInsertPoint(picking);
     auto* choice = at_.CreateSwitch(pick(), done, static_cast<unsigned>(heads_.size()));
+    const bool copies = code_.instructions <= kLargeCode;  // code that asks no thread, for all together
+    std::vector<llvm::BasicBlock*> all;
+    std::vector<llvm::BasicBlock*> some;
     for (unsigned r = 0; r < heads_.size(); ++r) {
-      auto is_member = [&](const Thread& thread) -> Value* {
+      choice->addCase(at_.getInt32(r), heads_[r]);
+      all.push_back(copies ? make_block("all") : nullptr);
+      some.push_back(copies ? make_block("some") : heads_[r]);
+    }
+    for (unsigned r = 0; r < heads_.size(); ++r) {
+      if (copies) {
+        at_.SetInsertPoint(heads_[r]);
+        auto* together = group != nullptr ? at_.CreateICmpEQ(frame_.members, all_of(*group))
+                                          : at_.CreateICmpNE(frame_.members, at_.getInt32(0));
+        at_.CreateCondBr(together, all[r], some[r]);
+        at_.SetInsertPoint(all[r]);
+        run_threads(r, group, Together::all, nullptr);
+        go_straight_on(r, Together::all, all, picking);
+      }
+      at_.SetInsertPoint(some[r]);
+      run_threads(r, group, Together::some, [&](const Thread& thread) -> Value* {
         if (group != nullptr)
           return at_.CreateTrunc(at_.CreateLShr(frame_.members, thread.lane), at_.getInt1Ty());
         auto* counter = frame_.mark(at_.CreateLoad(at_.getInt32Ty(), frame_.counter_of(thread)));
         return at_.CreateICmpEQ(counter, at_.getInt32(r));
-      };
-      choice->addCase(at_.getInt32(r), heads_[r]);
-      at_.SetInsertPoint(heads_[r]);
-      if (code_.instructions <= kLargeCode) {  // a copy that asks no thread
-        auto* everybody = make_block("everybody");
-        auto* some = make_block("some");
-        auto* all = group != nullptr ? at_.CreateICmpEQ(frame_.members, all_of(*group))
-                                     : at_.CreateICmpNE(frame_.members, at_.getInt32(0));
-        at_.CreateCondBr(all, everybody, some);
-        at_.SetInsertPoint(everybody);
-        run_threads(r, group, nullptr);
-        at_.CreateBr(picking);
-        at_.SetInsertPoint(some);
-      }
-      run_threads(r, group, is_member);
-      at_.CreateBr(picking);
+      });
+      go_straight_on(r, Together::some, some, picking);
     }
     at_.SetInsertPoint(done);
   }
 
+  /// Branches from region `r` to those that follow without a look at program counters, else to `picking`.
+  void go_straight_on(unsigned r, Together together, const std::vector<llvm::BasicBlock*>& heads,
+                      llvm::BasicBlock* picking) {
+    const auto& region = code_.regions[r];
+    std::vector<unsigned> straight;
+    for (const unsigned next : region.next) {
+      if (run_.goes_straight_on(region, code_.regions[next], together)) straight.push_back(next);
+    }
+    if (straight.empty()) {
+      at_.CreateBr(picking);
+      return;
+    }
+    if (region.next.size() == 1 && !region.may_end) {
+      at_.CreateBr(heads[straight[0]]);
+      return;
+    }
+    auto* next = at_.CreateLoad(at_.getInt32Ty(), frame_.next);
+    auto* choice = at_.CreateSwitch(next, picking, static_cast<unsigned>(straight.size()));
+    for (const unsigned to : straight) choice->addCase(at_.getInt32(to), heads[to]);
+  }
+
   // --- the threads of a group, or of the block ---
 
-  void run_threads(unsigned r, const Group* group, Member member) {
+  void run_threads(unsigned r, const Group* group, Together together, Member member) {
     frame_.loop_group = frame_.scopes.make_group();
     run_.load_uniform(r);
     auto* zero = at_.getInt32(0);
     if (group != nullptr) {
       auto* branch = build_loop(at_, zero, group->lanes, "lane",
-                                [&](Value* lane) { run_thread(r, at_lane(*group, lane), member); });
+                                [&](Value* lane) { run_thread(r, at_lane(*group, lane), together, member); });
       frame_.scopes.mark_parallel(*branch, frame_.loop_group);
       return;
     }
@@ -294,23 +320,23 @@ class Schedule {
           auto* linear = at_.CreateAdd(row, x, "", true, true);
           Thread thread{{x, y, z}, at_.CreateZExt(linear, at_.getInt64Ty()), nullptr};
           thread.lane = at_.CreateAnd(linear, kLanes - 1);
-          run_thread(r, thread, member);
+          run_thread(r, thread, together, member);
         });
         frame_.scopes.mark_parallel(*branch, frame_.loop_group);
       });
     });
   }
 
-  void run_thread(unsigned r, const Thread& thread, Member member) {
+  void run_thread(unsigned r, const Thread& thread, Together together, Member member) {
     if (!member) {
-      run_.make(r, thread);
+      run_.make(r, thread, together);
       return;
     }
     auto* mine = make_block("mine");
     auto* others = make_block("others");
     at_.CreateCondBr(member(thread), mine, others);
     at_.SetInsertPoint(mine);
-    run_.make(r, thread);
+    run_.make(r, thread, together);
     at_.CreateBr(others);
     at_.SetInsertPoint(others);
   }
@@ -355,6 +381,7 @@ llvm::Function* make_block_function(const ThreadCode& code, const BlockMemory& m
     });
   });
   at.CreateRetVoid();
+  lower_shared_atomics(*function);
   return function;
 }
 

@@ -109,7 +109,8 @@ Value* BlockFrame::address(Intrinsic intrinsic, const Thread& thread) const {
   if (intrinsic == Intrinsic::block_cells) return in_scratch(memory.cells);
   if (intrinsic == Intrinsic::dynamic_shared) return dynamic;
   if (intrinsic == Intrinsic::dynamic_shared_bytes) return dynamic_bytes;
-  auto* warp = at.CreateLShr(thread.linear, 5);
+  auto* warp = code.grouping == Grouping::warps ? at.CreateZExt(group, at.getInt64Ty())
+                                                : at.CreateLShr(thread.linear, 5);
   return at.CreatePtrAdd(in_scratch(memory.slots),
                          at.CreateMul(warp, at.getInt64(kSlotWords * 8), "", true, true));
 }

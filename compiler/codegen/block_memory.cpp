@@ -67,7 +67,7 @@ BlockMemory lay_out(const ThreadCode& code, const DeviceModule& device, const Co
   for (const auto& value : code.values) {
     const auto bytes = to.size(value.home->getAllocatedType());
     if (value.how == KeptValue::How::per_thread) {
-      if (groups && !code.diverges && !value.across_barrier) continue;  // BlockFunction keeps it by lane
+      if (groups && !value.across_barrier) continue;  // BlockFunction keeps it by lane
       to.memory.per_thread[value.home] = to.add_per_thread(bytes);
     } else if (value.how == KeptValue::How::uniform && groups && value.across_barrier) {
       to.memory.uniform[value.home] = to.add(most * rounded(bytes, 8));

@@ -23,6 +23,7 @@
 #include "codegen/interchange.hpp"
 #include "codegen/interior.hpp"
 #include "codegen/machine.hpp"
+#include "codegen/shared_atomics.hpp"
 #include "codegen/warp_synchronous.hpp"
 #include "nuna_cudart/image.h"
 
@@ -213,6 +214,9 @@ class DeviceCompiler {
   }
 
   PlannedKernel plan(llvm::Function& function, const CommonShared& common, bool state_is_read) {
+    mark_shared_atomics(function, [&](const llvm::GlobalVariable& variable) {
+      return llvm::any_of(device_.shared, [&](const auto& shared) { return shared.variable == &variable; });
+    });
     keep_warps_in_step(function, device_.shared);
     interchange_uniform_loops(function);
     auto code = plan_threads(function);

@@ -182,9 +182,9 @@ class Interchange {
     }
     for (auto* block : loop.blocks()) {
       for (auto& instruction : *block) {
-        if (suspends(instruction) || instruction.isAtomic()) return false;
+        if (suspends(instruction)) return false;
         const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-        if (call != nullptr && !call->doesNotAccessMemory()) return false;  // it would not vectorise anyway
+        if (call != nullptr && !call->doesNotAccessMemory()) return false;
       }
     }
     return true;

@@ -117,6 +117,11 @@ Value* interior_value(const Guard& guard) {
   return llvm::ConstantInt::getBool(guard.instruction->getType(), truth);
 }
 
+void assume_inside(const Guard& guard, ThreadAffine& affine) {
+  if (!llvm::isa<llvm::MinMaxIntrinsic>(guard.instruction)) return;
+  affine.assume(*guard.instruction, affine.steps_of(*interior_value(guard)).value());
+}
+
 /// Emits what must hold for guards to be the same for all threads of a block. Between the least and the most of a value that does
 /// not wrap lie those of all other threads, so that an order that holds for both holds for all.
 class TestWriter {
@@ -125,6 +130,7 @@ class TestWriter {
       : at_(at), corners_(at, test, kernel), holds_(at.getTrue()) {}
 
   void require(const Guard& guard) {
+    assume_inside(guard, affine_);
     const auto steps = affine_.steps_of(*guard.varying).value();
     auto* least = corners_.least(*guard.varying, steps);
     auto* most = corners_.most(*guard.varying, steps);
@@ -181,6 +187,7 @@ std::vector<Guard> find_guards(llvm::Function& kernel) {
       const auto fixed = affine.steps_of(*bound);
       if (!steps || steps->none() || !fixed || !fixed->none() || !affine.knows_block(*varying)) continue;
       guards.push_back({&instruction, varying, bound, lies_below(*bound)});
+      assume_inside(guards.back(), affine);
       break;
     }
   }

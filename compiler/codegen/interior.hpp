@@ -13,7 +13,8 @@
 namespace nuna::compiler {
 
 /// A comparison, minimum or maximum of a value that is affine in the thread's indices with one that is the same for all threads,
-/// both known when a block starts.
+/// both known when a block starts. A minimum or maximum that is a guard is, in the interior, one of its operands, and may be the
+/// varying value of a later guard.
 struct Guard {
   llvm::Instruction* instruction = nullptr;
   llvm::Value* varying = nullptr;

@@ -6,6 +6,10 @@
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/IPO/Internalize.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include <set>
 #include <stdexcept>
@@ -14,6 +18,7 @@
 #include "codegen/device_module.hpp"
 #include "codegen/diagnostics.hpp"
 #include "codegen/intrinsics.hpp"
+#include "codegen/strided_loops.hpp"
 
 namespace nuna::compiler {
 
@@ -94,10 +99,20 @@ void simplify(DeviceModule& device, llvm::TargetMachine& machine) {
   passes.addPass(
       llvm::InternalizePass([&](const llvm::GlobalValue& value) { return kept.count(&value) != 0; }));
   passes.addPass(llvm::GlobalDCEPass());
-  passes.addPass(
-      llvm::createModuleToFunctionPassAdaptor(analyses.builder().buildFunctionSimplificationPipeline(
-          llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None)));
+  llvm::FunctionPassManager early;
+  early.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  early.addPass(llvm::EarlyCSEPass());
+  early.addPass(llvm::SimplifyCFGPass());
+  early.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(early)));
   passes.run(*device.module, analyses.modules());
+  for (auto& kernel : device.kernels) share_strided_loops(*kernel.function);
+
+  Analyses anew(machine);
+  llvm::ModulePassManager rest;
+  rest.addPass(llvm::createModuleToFunctionPassAdaptor(anew.builder().buildFunctionSimplificationPipeline(
+      llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None)));
+  rest.run(*device.module, anew.modules());
 }
 
 }  // namespace nuna::compiler

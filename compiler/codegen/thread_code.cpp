@@ -31,7 +31,7 @@ class Planner {
     if (knows_warps()) code_.grouping = Grouping::warps;
     find_regions();
     const Uniformity uniformity(*code_.function);
-    code_.diverges = diverges(uniformity);
+    for (auto& region : code_.regions) code_.diverges |= region.parts = parts(region, uniformity);
     find_crossing();
     for (auto* value : crossing_) decide(*value, uniformity);
     sort_arrays();
@@ -80,12 +80,13 @@ class Planner {
     for (auto& instruction : llvm::instructions(function())) {
       if (suspends(instruction)) points.push_back(&instruction);
     }
-    code_.regions.push_back({body_, {}, nullptr, {}, false, false});
+    code_.regions.push_back({body_, {}, nullptr, {}, false, false, false, false});
     for (auto* point : points) {
       auto* block = point->getParent();
       auto* behind = block->splitBasicBlock(std::next(point->getIterator()), "resumed");
       const bool warp = intrinsic_of(*point) != Intrinsic::barrier;
       llvm::Instruction* group = nullptr;
+      const bool waits = intrinsic_of(*point) != Intrinsic::lanes_meet;
       Suspension suspension{warp, nullptr, static_cast<unsigned>(code_.regions.size())};
       if (warp) code_.grouping = Grouping::row_parts;
       if (intrinsic_of(*point) == Intrinsic::warp_barrier) {
@@ -95,7 +96,7 @@ class Planner {
         group = new llvm::LoadInst(point->getType(), place, "group", behind->begin());
         point->replaceAllUsesWith(group);
       }
-      code_.regions.push_back({behind, {}, group, {}, false, warp});
+      code_.regions.push_back({behind, {}, group, {}, false, warp, waits, false});
       code_.suspensions[block] = suspension;
       if (group == nullptr) point->eraseFromParent();
     }
@@ -140,23 +141,21 @@ class Planner {
     }
   }
 
-  /// Whether some branch on a value that differs between threads decides which way a region is left.
-  bool diverges(const Uniformity& uniformity) {
-    for (auto& region : code_.regions) {
-      if (region.next.size() + (region.may_end ? 1 : 0) < 2) continue;
-      const auto exits = exits_of(region);
-      const auto meetings = meetings_of(region);
-      for (auto* block : region.blocks) {
-        auto* branch = block->getTerminator();
-        if (code_.suspensions.count(block) != 0 || branch->getNumSuccessors() < 2) continue;
-        if (exits.at(block).size() < 2 || meetings.at(block)) continue;
-        auto* conditional = llvm::dyn_cast<llvm::BranchInst>(branch);
-        auto* chosen = llvm::dyn_cast<llvm::SwitchInst>(branch);
-        const llvm::Value* condition = conditional != nullptr ? conditional->getCondition()
-                                       : chosen != nullptr    ? chosen->getCondition()
-                                                              : nullptr;
-        if (condition == nullptr || !uniformity.is_uniform(*condition)) return true;
-      }
+  /// Whether some branch on a value that differs between threads decides which way the region is left.
+  bool parts(const Region& region, const Uniformity& uniformity) {
+    if (region.next.size() + (region.may_end ? 1 : 0) < 2) return false;
+    const auto exits = exits_of(region);
+    const auto meetings = meetings_of(region);
+    for (auto* block : region.blocks) {
+      auto* branch = block->getTerminator();
+      if (code_.suspensions.count(block) != 0 || branch->getNumSuccessors() < 2) continue;
+      if (exits.at(block).size() < 2 || meetings.at(block)) continue;
+      auto* conditional = llvm::dyn_cast<llvm::BranchInst>(branch);
+      auto* chosen = llvm::dyn_cast<llvm::SwitchInst>(branch);
+      const llvm::Value* condition = conditional != nullptr ? conditional->getCondition()
+                                     : chosen != nullptr    ? chosen->getCondition()
+                                                            : nullptr;
+      if (condition == nullptr || !uniformity.is_uniform(*condition)) return true;
     }
     return false;
   }

@@ -42,6 +42,8 @@ struct Region {
   std::vector<unsigned> next;             ///< the regions that may follow
   bool may_end = false;                   ///< the kernel may end in it
   bool after_group = false;               ///< begins behind a group's suspension
+  bool waited = false;                    ///< there, for others
+  bool parts = false;                     ///< threads that run it together may leave it on different ways
 };
 
 /// Instructions that compute a value again from arguments, special registers and constants: in order, the value last. Not in

@@ -28,7 +28,12 @@ void ThreadRun::load_uniform(unsigned region) {
   }
 }
 
-void ThreadRun::make(unsigned region, const Thread& thread) {
+bool ThreadRun::goes_straight_on(const Region& region, const Region& next, Together together) const {
+  return next.after_group && !region.parts && (together == Together::all || !next.waited);
+}
+
+void ThreadRun::make(unsigned region, const Thread& thread, Together together) {
+  together_ = together;
   done_ = llvm::BasicBlock::Create(at_.getContext(), "thread.done", &frame_.function);
   frame_.begin_thread(thread);
   Map map;
@@ -182,17 +187,21 @@ void ThreadRun::leave(unsigned r, llvm::BasicBlock& block, const Thread& thread,
   llvm::CallInst* meet = suspends && suspension->second.call != nullptr
                              ? llvm::cast<llvm::CallInst>(static_cast<Value*>(map[suspension->second.call]))
                              : nullptr;
-  if (code_.diverges) {
-    const bool waits = suspends && !suspension->second.group;
-    frame_.mark(at_.CreateStore(at_.getInt32(waits ? next | NUNA_WAITS : next), frame_.counter_of(thread)));
+  const auto& region = code_.regions[r];
+  const bool counts =
+      code_.diverges && !(suspends && goes_straight_on(region, code_.regions[next], together_));
+  if (counts) {
+    const bool at_barrier = suspends && !suspension->second.group;
+    frame_.mark(
+        at_.CreateStore(at_.getInt32(at_barrier ? next | NUNA_WAITS : next), frame_.counter_of(thread)));
     if (suspends && suspension->second.group) {
       Value* mask = meet != nullptr ? meet->getArgOperand(0) : at_.getInt32(0);
       frame_.mark(
           at_.CreateStore(mask, at_.CreateInBoundsGEP(at_.getInt32Ty(), frame_.masks, thread.linear)));
     }
-  } else if (code_.regions[r].next.size() + (code_.regions[r].may_end ? 1 : 0) > 1) {
-    frame_.mark(at_.CreateStore(at_.getInt32(next), frame_.next));
   }
+  if (!region.parts && region.next.size() + (region.may_end ? 1 : 0) > 1)
+    frame_.mark(at_.CreateStore(at_.getInt32(next), frame_.next));
   at_.CreateBr(done_);
   end->eraseFromParent();
   if (meet != nullptr) meet->eraseFromParent();

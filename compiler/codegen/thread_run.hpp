@@ -7,6 +7,12 @@
 
 namespace nuna::compiler {
 
+/// Who runs a region together.
+enum class Together {
+  all,   ///< of the group, or of the block
+  some,  ///< those whose program counters are there
+};
+
 class ThreadRun {
  public:
   explicit ThreadRun(BlockFrame& frame) : frame_(frame), at_(frame.at), code_(frame.code) {}
@@ -14,7 +20,11 @@ class ThreadRun {
   /// Reads, before a thread loop, what the region finds the same for all threads.
   void load_uniform(unsigned region);
   /// Makes the run: the builder ends behind it, wherever the thread stopped.
-  void make(unsigned region, const Thread& thread);
+  void make(unsigned region, const Thread& thread, Together together);
+
+  /// Whether threads that run `region` together need not look at their program counters to go on to `next`: as one, in the same
+  /// group, waiting for nobody.
+  bool goes_straight_on(const Region& region, const Region& next, Together together) const;
 
  private:
   using Map = llvm::ValueToValueMapTy;
@@ -33,6 +43,7 @@ class ThreadRun {
   BlockFrame& frame_;
   llvm::IRBuilder<>& at_;
   const ThreadCode& code_;
+  Together together_ = Together::all;
   llvm::BasicBlock* done_ = nullptr;
   llvm::DenseMap<const llvm::MDNode*, llvm::MDNode*> locations_;
 };

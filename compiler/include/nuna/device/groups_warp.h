@@ -2,19 +2,22 @@
 /* Groups within a warp, tiles of a fixed number of threads, and the threads of any mask; and the tiles of any size. */
 
 #include "nuna/device/groups_block.h"
+#include <type_traits>
+
 #include "nuna/device/integer.h"
 
 namespace cooperative_groups {
 
 namespace details {
 
-/* `value` of lane `source` among the lanes of `mask`, for values of any size. */
-template <class T>
-NUNA_GROUP T exchange(unsigned mask, const T& value, unsigned source) {
-  constexpr unsigned kWords = (sizeof(T) + 7) / 8;
-  unsigned long long words[kWords] = {};
+/* A shuffle (nuna/device/warp.h) of a value of any size among the lanes of `mask`. */
+template <class Rule = __nuna_from, class T>
+NUNA_GROUP T exchange(unsigned mask, const T& value, unsigned by, int width = 32) {
+  using Word = typename std::conditional<sizeof(T) == 4, unsigned, unsigned long long>::type;
+  constexpr unsigned kWords = (sizeof(T) + sizeof(Word) - 1) / sizeof(Word);
+  Word words[kWords] = {};
   __builtin_memcpy(words, &value, sizeof(T));
-  for (unsigned i = 0; i < kWords; ++i) words[i] = __nuna_exchange(mask, words[i], source);
+  for (unsigned i = 0; i < kWords; ++i) words[i] = __nuna_exchange<Rule>(mask, words[i], by, width);
   T result;
   __builtin_memcpy((void*)&result, words, sizeof(T));
   return result;
@@ -119,19 +122,19 @@ class tile : public thread_group {
 
   template <class T>
   NUNA_GROUP T shfl(T value, int rank) const {
-    return details::exchange(mask_, value, __nuna_source(rank, Size));
+    return details::exchange(mask_, value, (unsigned)rank, Size);
   }
   template <class T>
   NUNA_GROUP T shfl_up(T value, unsigned delta) const {
-    return details::exchange(mask_, value, __nuna_source_up(delta, Size));
+    return details::exchange<__nuna_from_below>(mask_, value, delta, Size);
   }
   template <class T>
   NUNA_GROUP T shfl_down(T value, unsigned delta) const {
-    return details::exchange(mask_, value, __nuna_source_down(delta, Size));
+    return details::exchange<__nuna_from_above>(mask_, value, delta, Size);
   }
   template <class T>
   NUNA_GROUP T shfl_xor(T value, unsigned bits) const {
-    return details::exchange(mask_, value, __nuna_source_xor((int)bits, Size));
+    return details::exchange<__nuna_from_across>(mask_, value, bits, Size);
   }
   NUNA_GROUP int any(int yes) const { return __any_sync(mask_, yes); }
   NUNA_GROUP int all(int yes) const { return __all_sync(mask_, yes); }
