@@ -71,9 +71,11 @@ class Runner {
     std::ofstream(job.blob) << job.blob_text << '\0';
     PtxPass ptx(job, manner_.verbose);
     auto passes = read_source(job, {}, ptx);
+    const auto first = passes;
     SecondReading second;
     while (passes.failed() && second.learn(passes.host.error + passes.device.error, text_of))
       passes = read_source(job, options_for(second), ptx);
+    if (passes.failed() && second.files().empty()) passes = first;  // more options have not helped
     std::cerr << (colour_ ? passes.host.error + passes.device.error
                           : without_counts(passes.host.error) +
                                 only_of_device(passes.device.error, passes.host.error));

@@ -14,6 +14,7 @@ import argparse
 import concurrent.futures
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -92,6 +93,7 @@ def tried(options, chosen, scratch):
 
 
 def main(argv):
+    os.environ.setdefault("NUNACC_PTX", "off")  # it would only cost time
     options = arguments(argv)
     try:
         known = suites(options)

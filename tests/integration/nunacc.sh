@@ -152,6 +152,9 @@ passes "running that" ./spaced
 grep -q ' spaced.cuh' spaced.d || complain "-MD of spaced.cu: $(cat spaced.d)"
 sed 's/GO(p);/GO(q);/' spaced.cu > wrong_spaced.cu
 refuses "an error beside such launches" "^wrong_spaced\.cu:11:6: error: .*'q'" "$nunacc" -c wrong_spaced.cu
+printf 'texture<float> t;\nint main() { return texture; }\n' > wrong_texture.cu
+refuses "a wrong use of textures" "^wrong_texture\.cu:2:21: error: .*template arguments" "$nunacc" -c wrong_texture.cu
+"$nunacc" -c wrong_spaced.cu > out 2>&1
 [ "$(grep -c ": error: " out)" = 1 ] || complain "an error beside spaced launches: $(cat out)"
 
 # static __managed__ variables, one of the same name in each of two files.

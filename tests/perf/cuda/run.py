@@ -131,6 +131,7 @@ def table(rows):
 
 
 def main(argv):
+    os.environ.setdefault("NUNACC_PTX", "off")  # it would only cost time
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nunacc", default="nunacc", type=shlex.split)
     parser.add_argument("--pairs", type=int, default=LEAST_PAIRS)
