@@ -1,6 +1,5 @@
 #include <llvm/ADT/SCCIterator.h>
 #include <llvm/Analysis/CallGraph.h>
-#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
@@ -14,6 +13,7 @@
 #include "codegen/device_module.hpp"
 #include "codegen/diagnostics.hpp"
 #include "codegen/intrinsics.hpp"
+#include "codegen/ptx.hpp"
 
 namespace nuna::compiler {
 
@@ -38,7 +38,6 @@ class Inlining {
     bool waits = false;
     bool needs_thread = false;
     for (auto& instruction : llvm::instructions(*function)) {
-      refuse_ptx(instruction);
       waits |= suspends(instruction);
       needs_thread |= intrinsic_of(instruction).has_value();
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
@@ -66,38 +65,47 @@ class Inlining {
     }
   }
 
-  static void refuse_ptx(const llvm::Instruction& instruction) {
-    const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-    const auto* assembly =
-        call != nullptr ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
-    if (assembly == nullptr || assembly->getAsmString().empty()) return;
-    throw std::runtime_error(at_line(instruction) + "error: asm(\"" + assembly->getAsmString() +
-                             "\"): PTX is code for GPUs and does not run on a CPU; write it in C++");
-  }
-
   llvm::CallGraph graph_;
   std::set<llvm::Function*> kernels_;
   std::set<llvm::Function*> wait_;
   std::set<llvm::Function*> need_thread_;
 };
 
+/// Behind inlining a thread ends where its kernel does.
+void end_threads(DeviceModule& device) {
+  for (auto& kernel : device.kernels) end_threads_at_exit(*kernel.function);
+  for (auto& function : *device.module) {
+    for (auto& instruction : llvm::instructions(function)) {
+      if (intrinsic_of(instruction) == Intrinsic::end_thread) {
+        throw std::runtime_error(at_line(instruction) + "a thread ends in '" + readable(function) +
+                                 "', which is recursive or called through a pointer: that is not supported");
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void simplify(DeviceModule& device, llvm::TargetMachine& machine) {
+  translate_ptx(*device.module);
   Inlining{device};
   Analyses analyses(machine);
   std::set<const llvm::GlobalValue*> kept(device.variables.begin(), device.variables.end());
   for (const auto& shared : device.shared) kept.insert(shared.variable);
   for (const auto& kernel : device.kernels) kept.insert(kernel.function);
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::AlwaysInlinerPass());
-  passes.addPass(
+  llvm::ModulePassManager inlining;
+  inlining.addPass(llvm::AlwaysInlinerPass());
+  inlining.addPass(
       llvm::InternalizePass([&](const llvm::GlobalValue& value) { return kept.count(&value) != 0; }));
-  passes.addPass(llvm::GlobalDCEPass());
-  passes.addPass(
-      llvm::createModuleToFunctionPassAdaptor(analyses.builder().buildFunctionSimplificationPipeline(
+  inlining.addPass(llvm::GlobalDCEPass());
+  inlining.run(*device.module, analyses.modules());
+  end_threads(device);
+  llvm::ModulePassManager simplification;
+  Analyses afterwards(machine);  // of code that end_threads may have changed
+  simplification.addPass(
+      llvm::createModuleToFunctionPassAdaptor(afterwards.builder().buildFunctionSimplificationPipeline(
           llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None)));
-  passes.run(*device.module, analyses.modules());
+  simplification.run(*device.module, afterwards.modules());
 }
 
 }  // namespace nuna::compiler
