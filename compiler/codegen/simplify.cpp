@@ -12,8 +12,8 @@
 #include "codegen/analyses.hpp"
 #include "codegen/device_module.hpp"
 #include "codegen/diagnostics.hpp"
+#include "codegen/inline_ptx.hpp"
 #include "codegen/intrinsics.hpp"
-#include "codegen/ptx.hpp"
 
 namespace nuna::compiler {
 
@@ -39,7 +39,7 @@ class Inlining {
     bool needs_thread = false;
     for (auto& instruction : llvm::instructions(*function)) {
       waits |= suspends(instruction);
-      needs_thread |= intrinsic_of(instruction).has_value();
+      needs_thread |= intrinsic_of(instruction).has_value() || needs_its_thread(instruction);
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
       auto* called = call != nullptr ? call->getCalledFunction() : nullptr;
       if (called == nullptr) continue;
@@ -71,19 +71,6 @@ class Inlining {
   std::set<llvm::Function*> need_thread_;
 };
 
-/// Behind inlining a thread ends where its kernel does.
-void end_threads(DeviceModule& device) {
-  for (auto& kernel : device.kernels) end_threads_at_exit(*kernel.function);
-  for (auto& function : *device.module) {
-    for (auto& instruction : llvm::instructions(function)) {
-      if (intrinsic_of(instruction) == Intrinsic::end_thread) {
-        throw std::runtime_error(at_line(instruction) + "a thread ends in '" + readable(function) +
-                                 "', which is recursive or called through a pointer: that is not supported");
-      }
-    }
-  }
-}
-
 }  // namespace
 
 void simplify(DeviceModule& device, llvm::TargetMachine& machine) {
@@ -99,9 +86,9 @@ void simplify(DeviceModule& device, llvm::TargetMachine& machine) {
       llvm::InternalizePass([&](const llvm::GlobalValue& value) { return kept.count(&value) != 0; }));
   inlining.addPass(llvm::GlobalDCEPass());
   inlining.run(*device.module, analyses.modules());
-  end_threads(device);
+  settle_ptx(device);
   llvm::ModulePassManager simplification;
-  Analyses afterwards(machine);  // of code that end_threads may have changed
+  Analyses afterwards(machine);  // of code that settle_ptx may have changed
   simplification.addPass(
       llvm::createModuleToFunctionPassAdaptor(afterwards.builder().buildFunctionSimplificationPipeline(
           llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None)));

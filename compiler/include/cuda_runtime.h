@@ -64,6 +64,7 @@ cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes = 0, st
 #include "nuna/device/lanes.h"
 #include "nuna/device/load_store.h"
 #include "nuna/device/math.h"
+#include "nuna/device/ptx.h"
 #include "nuna/device/rounded.h"
 #include "nuna/device/special.h"
 #include "nuna/device/surface.h"
