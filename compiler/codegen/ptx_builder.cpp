@@ -194,7 +194,7 @@ llvm::Value* PtxBuilder::address(const Operand& operand, bool shared) {
   }
   if (!shared) return at.CreateIntToPtr(bits, at.getPtrTy());
   // Shared memory lies within 2^31 bytes of the block's own, so that the low 32 bits tell which byte is meant.
-  auto* base = call("__nuna_ptx_shared", at.getPtrTy(), {});
+  auto* base = call("__nuna_asm_shared", at.getPtrTy(), {});
   auto* low = at.CreateTrunc(at.CreatePtrToInt(base, at.getInt64Ty()), at.getInt32Ty());
   auto* distance = at.CreateSub(at.CreateTrunc(bits, at.getInt32Ty()), low);
   return at.CreateGEP(at.getInt8Ty(), base, {at.CreateSExt(distance, at.getInt64Ty())});
@@ -223,11 +223,11 @@ llvm::Value* PtxBuilder::special_register(const std::string& name) {
   if (name == "%smid" || name == "%gridid") return at.getInt64(0);
   if (name == "%nsmid") return at.getInt32(1);
   for (const char* known : {"warpid", "nwarpid", "dynamic_smem_size"}) {
-    if (name == "%" + std::string(known)) return call_word("__nuna_ptx_" + std::string(known), {});
+    if (name == "%" + std::string(known)) return call_word("__nuna_asm_" + std::string(known), {});
   }
   const bool high = name.ends_with("_hi");
   if (name.starts_with("%clock") || name.starts_with("%globaltimer")) {
-    const auto function = "__nuna_ptx_" + std::string(name[1] == 'c' ? "clock" : "globaltimer");
+    const auto function = "__nuna_asm_" + std::string(name[1] == 'c' ? "clock" : "globaltimer");
     return at.CreateLShr(call(function, at.getInt64Ty(), {}), high ? 32 : 0);
   }
   if (!name.starts_with("%lanemask_")) return nullptr;

@@ -13,7 +13,7 @@ using ptx::Operand;
 void barrier(PtxBuilder& to, const Instruction& in) {
   if (in.has("warp")) {
     in.expect(1, {"warp", "sync"});
-    to.call_word("__nuna_ptx_warp_barrier", {to.read_word(in.operands[0])});
+    to.call_word("__nuna_asm_warp_barrier", {to.read_word(in.operands[0])});
     return;
   }
   const bool counts = in.has("red");
@@ -23,13 +23,13 @@ void barrier(PtxBuilder& to, const Instruction& in) {
   const auto* which = llvm::dyn_cast<llvm::ConstantInt>(to.read_word(operands[place]));
   if (which == nullptr || !which->isZero()) throw ptx::Unknown(in.text + " of another barrier than 0");
   if (!counts) {
-    to.call("__nuna_ptx_barrier", to.at.getVoidTy(), {});
+    to.call("__nuna_asm_barrier", to.at.getVoidTy(), {});
     return;
   }
   auto* yes = to.as_word(to.read_predicate(operands[2]));
-  if (in.has("popc")) return to.write(operands[0], to.call_word("__nuna_ptx_barrier_popc", {yes}));
+  if (in.has("popc")) return to.write(operands[0], to.call_word("__nuna_asm_barrier_popc", {yes}));
   if (!in.has("and") && !in.has("or")) in.refuse();
-  const char* function = in.has("and") ? "__nuna_ptx_barrier_and" : "__nuna_ptx_barrier_or";
+  const char* function = in.has("and") ? "__nuna_asm_barrier_and" : "__nuna_asm_barrier_or";
   to.write(operands[0], to.as_predicate(to.call_word(function, {yes})));
 }
 
@@ -41,10 +41,10 @@ void shuffle(PtxBuilder& to, const Instruction& in) {
   for (const char* mode : {"up", "down", "bfly", "idx"}) {
     if (!in.has(mode)) continue;
     auto* value = to.read_word(in.operands[1]);
-    auto* chosen = to.call_word("__nuna_ptx_source_" + llvm::Twine(mode),
+    auto* chosen = to.call_word("__nuna_asm_source_" + llvm::Twine(mode),
                                 {to.read_word(in.operands[2]), to.read_word(in.operands[3])});
     auto* mask = sync ? to.read_word(in.operands[4]) : at.getInt32(0);
-    to.write(in.operands[0], to.call_word("__nuna_ptx_exchange", {mask, value, at.CreateAnd(chosen, 31)}));
+    to.write(in.operands[0], to.call_word("__nuna_asm_exchange", {mask, value, at.CreateAnd(chosen, 31)}));
     return to.write_second(in.operands[0], to.as_predicate(at.CreateAnd(chosen, 32)));
   }
   in.refuse();
@@ -87,9 +87,9 @@ bool build_ptx_threads(PtxBuilder& to, const Instruction& in) {
     to.end_thread();
   } else if (in.name == "trap") {
     in.expect(0, {});
-    to.call("__nuna_ptx_trap", to.at.getVoidTy(), {});
+    to.call("__nuna_asm_trap", to.at.getVoidTy(), {});
   } else if (in.name == "nanosleep") {
-    to.call("__nuna_ptx_nanosleep", to.at.getVoidTy(), {});
+    to.call("__nuna_asm_nanosleep", to.at.getVoidTy(), {});
   } else {
     return in.name == "brkpt" || in.name == "pmevent";
   }

@@ -222,59 +222,59 @@ NUNA_PTX_REDUX(xor, b32, unsigned)
 
 /* The lane that a shuffle reads and, as 32, whether that is inside of the segment; else the lane reads itself. Bits 0 to 4 of
  * `segments` are the last lane of a segment, or the first of shfl.up; bits 8 to 12 which bits of a lane name its segment. */
-NUNA_DEVICE unsigned __nuna_ptx_inside(int source, bool inside) {
+NUNA_DEVICE unsigned __nuna_asm_inside(int source, bool inside) {
   return inside ? ((unsigned)source & 31u) | 32u : __nuna_lane();
 }
-NUNA_DEVICE int __nuna_ptx_first(unsigned segments) { return (int)(__nuna_lane() & (segments >> 8 & 31u)); }
-NUNA_DEVICE int __nuna_ptx_last(unsigned segments) {
-  return __nuna_ptx_first(segments) | (int)(segments & 31u & ~(segments >> 8));
+NUNA_DEVICE int __nuna_asm_first(unsigned segments) { return (int)(__nuna_lane() & (segments >> 8 & 31u)); }
+NUNA_DEVICE int __nuna_asm_last(unsigned segments) {
+  return __nuna_asm_first(segments) | (int)(segments & 31u & ~(segments >> 8));
 }
-NUNA_PTX unsigned __nuna_ptx_source_up(unsigned by, unsigned segments) {
+NUNA_PTX unsigned __nuna_asm_source_up(unsigned by, unsigned segments) {
   const int source = (int)__nuna_lane() - (int)(by & 31u);
-  return __nuna_ptx_inside(source, source >= __nuna_ptx_last(segments));
+  return __nuna_asm_inside(source, source >= __nuna_asm_last(segments));
 }
-NUNA_PTX unsigned __nuna_ptx_source_down(unsigned by, unsigned segments) {
+NUNA_PTX unsigned __nuna_asm_source_down(unsigned by, unsigned segments) {
   const int source = (int)__nuna_lane() + (int)(by & 31u);
-  return __nuna_ptx_inside(source, source <= __nuna_ptx_last(segments));
+  return __nuna_asm_inside(source, source <= __nuna_asm_last(segments));
 }
-NUNA_PTX unsigned __nuna_ptx_source_bfly(unsigned by, unsigned segments) {
+NUNA_PTX unsigned __nuna_asm_source_bfly(unsigned by, unsigned segments) {
   const int source = (int)(__nuna_lane() ^ (by & 31u));
-  return __nuna_ptx_inside(source, source <= __nuna_ptx_last(segments));
+  return __nuna_asm_inside(source, source <= __nuna_asm_last(segments));
 }
-NUNA_PTX unsigned __nuna_ptx_source_idx(unsigned by, unsigned segments) {
-  const int source = __nuna_ptx_first(segments) | (int)(by & 31u & ~(segments >> 8));
-  return __nuna_ptx_inside(source, source <= __nuna_ptx_last(segments));
+NUNA_PTX unsigned __nuna_asm_source_idx(unsigned by, unsigned segments) {
+  const int source = __nuna_asm_first(segments) | (int)(by & 31u & ~(segments >> 8));
+  return __nuna_asm_inside(source, source <= __nuna_asm_last(segments));
 }
-NUNA_PTX_WARP unsigned __nuna_ptx_exchange(unsigned mask, unsigned value, unsigned source) {
+NUNA_PTX_WARP unsigned __nuna_asm_exchange(unsigned mask, unsigned value, unsigned source) {
   return __nuna_exchange(mask, value, source);
 }
 
-NUNA_PTX_WARP unsigned __nuna_ptx_warp_barrier(unsigned mask) { return __nuna_warp_barrier(mask); }
-NUNA_PTX_WARP void __nuna_ptx_barrier() { __nuna_barrier(); }
-NUNA_PTX_WARP unsigned __nuna_ptx_barrier_popc(unsigned yes) {
+NUNA_PTX_WARP unsigned __nuna_asm_warp_barrier(unsigned mask) { return __nuna_warp_barrier(mask); }
+NUNA_PTX_WARP void __nuna_asm_barrier() { __nuna_barrier(); }
+NUNA_PTX_WARP unsigned __nuna_asm_barrier_popc(unsigned yes) {
   return (unsigned)__syncthreads_count((int)yes);
 }
-NUNA_PTX_WARP unsigned __nuna_ptx_barrier_and(unsigned yes) { return (unsigned)__syncthreads_and((int)yes); }
-NUNA_PTX_WARP unsigned __nuna_ptx_barrier_or(unsigned yes) { return (unsigned)__syncthreads_or((int)yes); }
+NUNA_PTX_WARP unsigned __nuna_asm_barrier_and(unsigned yes) { return (unsigned)__syncthreads_and((int)yes); }
+NUNA_PTX_WARP unsigned __nuna_asm_barrier_or(unsigned yes) { return (unsigned)__syncthreads_or((int)yes); }
 
-NUNA_PTX void __nuna_ptx_trap() { __trap(); }
-NUNA_PTX void __nuna_ptx_nanosleep() { __nanosleep(0); }
-NUNA_PTX __nuna_u64 __nuna_ptx_clock() { return (__nuna_u64)clock64(); }
+NUNA_PTX void __nuna_asm_trap() { __trap(); }
+NUNA_PTX void __nuna_asm_nanosleep() { __nanosleep(0); }
+NUNA_PTX __nuna_u64 __nuna_asm_clock() { return (__nuna_u64)clock64(); }
 __device__ int timespec_get(struct timespec* time, int base) noexcept;
-NUNA_PTX __nuna_u64 __nuna_ptx_globaltimer() {
+NUNA_PTX __nuna_u64 __nuna_asm_globaltimer() {
   struct timespec now;
   timespec_get(&now, 1);
   return (__nuna_u64)now.tv_sec * 1000000000u + (__nuna_u64)now.tv_nsec;
 }
-NUNA_PTX unsigned __nuna_ptx_warpid() {
+NUNA_PTX unsigned __nuna_asm_warpid() {
   return ((__nuna_sreg(2) * __nuna_sreg(7) + __nuna_sreg(1)) * __nuna_sreg(6) + __nuna_sreg(0)) >> 5;
 }
-NUNA_PTX unsigned __nuna_ptx_nwarpid() {
+NUNA_PTX unsigned __nuna_asm_nwarpid() {
   return (__nuna_sreg(6) * __nuna_sreg(7) * __nuna_sreg(8) + 31u) >> 5;
 }
-NUNA_PTX unsigned __nuna_ptx_dynamic_smem_size() { return (unsigned)__nuna_dynamic_shared_bytes(); }
+NUNA_PTX unsigned __nuna_asm_dynamic_smem_size() { return (unsigned)__nuna_dynamic_shared_bytes(); }
 /* An address in the block's shared memory. */
-NUNA_PTX void* __nuna_ptx_shared() { return __nuna_dynamic_shared(); }
+NUNA_PTX void* __nuna_asm_shared() { return __nuna_dynamic_shared(); }
 
 #undef NUNA_PTX_WARP
 #undef NUNA_PTX
