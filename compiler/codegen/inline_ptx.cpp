@@ -48,17 +48,24 @@ void translate(llvm::CallInst& statement) {
     } else if (in.name == ":") {
       to.enter(to.label(in.operands[0].name));
     } else {
-      build_guarded(to, in);
+      try {
+        build_guarded(to, in);
+      } catch (const ptx::Unknown& unknown) {
+        const std::string what = unknown.what();
+        throw what.starts_with(in.text) ? unknown : ptx::Unknown(in.text + ": " + what);
+      }
     }
   }
+  // Empty ones tell the compiler that memory has changed.
+  const auto& constraints = llvm::cast<llvm::InlineAsm>(statement.getCalledOperand())->getConstraintString();
+  if (instructions.empty() && constraints.find("~{memory}") != std::string::npos)
+    to.at.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
   to.finish();
 }
 
 bool is_asm(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-  const auto* assembly =
-      call != nullptr ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
-  return assembly != nullptr && !assembly->getAsmString().empty();
+  return call != nullptr && call->isInlineAsm();
 }
 
 /// The block of the call ends there, and with it the thread.

@@ -134,15 +134,23 @@ class Parser {
       }
       begin = end + 1;
     }
-    bool first = true;
-    while (!token_.empty() && token_ != ";" && token_ != "}") {
-      if (!first) expect(",");
-      made.operands.push_back(operand());
-      if (first && taken("|")) made.operands.back().second = name();
-      first = false;
+    try {
+      operands(made);
+    } catch (const Unknown& unknown) {
+      throw Unknown(made.text + ": " + unknown.what());
     }
     taken(";");
     instructions_.push_back(std::move(made));
+  }
+
+  void operands(Instruction& of) {
+    bool first = true;
+    while (!token_.empty() && token_ != ";" && token_ != "}") {
+      if (!first) expect(",");
+      of.operands.push_back(operand());
+      if (first && taken("|")) of.operands.back().second = name();
+      first = false;
+    }
   }
 
   /// .reg .pred p, q<3>;

@@ -124,14 +124,14 @@ TEST(PtxText, CommentsAndEmptyStatementsAreNothing) {
 }
 
 TEST(PtxText, WhatIsNoPtxIsNamed) {
-  EXPECT_EQ(problem_of("add.u32 $0, ?;"), "'?' where a word belongs");
-  EXPECT_EQ(problem_of("add.u32 $0 $1;"), "'$1' where ',' belongs");
-  EXPECT_EQ(problem_of("mov.b32 $0, {$1;"), "';' where '}' belongs");
+  EXPECT_EQ(problem_of("add.u32 $0, ?;"), "add.u32: '?' where a word belongs");
+  EXPECT_EQ(problem_of("add.u32 $0 $1;"), "add.u32: '$1' where ',' belongs");
+  EXPECT_EQ(problem_of("mov.b32 $0, {$1;"), "mov.b32: ';' where '}' belongs");
   EXPECT_EQ(problem_of("}"), "a '}' without its '{'");
-  EXPECT_EQ(problem_of("mov.u32 $0, 12z;"), "the number 12z");
+  EXPECT_EQ(problem_of("mov.u32 $0, 12z;"), "mov.u32: the number 12z");
   EXPECT_EQ(problem_of(".reg .u7 a;"), ".reg.u7");
   EXPECT_EQ(problem_of(".shared .b8 a[4];"), ".shared");
-  EXPECT_EQ(problem_of("ld.u32 $0, ["), "'' where a word belongs");
+  EXPECT_EQ(problem_of("ld.u32 $0, ["), "ld.u32: '' where a word belongs");
 }
 
 TEST(PtxText, AFormIsExpected) {

@@ -42,9 +42,9 @@ refuse '"mbarrier.init.shared.b64 [%0], %1;" :: "l"(x), "r"(r)' 'mbarrier.init.s
 refuse '"cp.async.bulk.commit_group;"' 'cp.async.bulk'
 refuse '"bar.sync 3, 64;"' 'bar.sync with 2 operands'
 refuse '"bar.sync 1;"' 'bar.sync of another barrier than 0'
-refuse '"{ .reg .pred p; tex.1d.v4.f32.s32 {%0, _, _, _}, [%1, {%0}]; }" : "+r"(r) : "l"(z)' ' '
-refuse '"add.u32 %0, %1, nothing;" : "=r"(r) : "r"(r)' 'the name nothing'
-refuse '"ld.global.u32 %0, [%1];" : "=r"(r) : "r"(r)' 'an address of 32 bits'
+refuse '"{ .reg .pred p; tex.1d.v4.f32.s32 {%0, _, _, _}, [%1, {%0}]; }" : "+r"(r) : "l"(z)' 'tex.1d.v4.f32.s32'
+refuse '"add.u32 %0, %1, nothing;" : "=r"(r) : "r"(r)' 'add.u32: the name nothing'
+refuse '"ld.global.u32 %0, [%1];" : "=r"(r) : "r"(r)' 'ld.global.u32: an address of 32 bits'
 refuse '"ld.shared::cluster.u32 %0, [%1];" : "=r"(r) : "r"(r)' 'ld.shared::cluster.u32'
 refuse '"bra NOWHERE;"' 'a jump to NOWHERE'
 

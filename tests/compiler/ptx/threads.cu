@@ -161,6 +161,9 @@ __device__ void memory(u32* global, u64* wide) {
   same("atom.inc.u32", plain[t], 0u);
   asm volatile("atom.exch.b32 %0, [%1], 9;" : "=r"(r) : "l"(plain + t) : "memory");
   same("atom.exch.b32", plain[t], 9u);
+  double untouched = t;
+  asm volatile("" : "+d"(untouched) : : "memory");  // of compilers only
+  same("an empty statement", untouched, (double)t);
   asm volatile("prefetch.global.L2 [%0];" ::"l"(global));
 }
 
