@@ -14,6 +14,7 @@
 #include "codegen/diagnostics.hpp"
 #include "codegen/inline_ptx.hpp"
 #include "codegen/intrinsics.hpp"
+#include "codegen/long_waits.hpp"
 
 namespace nuna::compiler {
 
@@ -89,6 +90,7 @@ void simplify(DeviceModule& device, llvm::TargetMachine& machine) {
   settle_ptx(device);
   llvm::ModulePassManager simplification;
   Analyses afterwards(machine);  // of code that settle_ptx may have changed
+  for (auto& kernel : device.kernels) keep_long_waits_whole(*kernel.function, afterwards.functions());
   simplification.addPass(
       llvm::createModuleToFunctionPassAdaptor(afterwards.builder().buildFunctionSimplificationPipeline(
           llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None)));
