@@ -2,6 +2,7 @@
 
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/PatternMatch.h>
@@ -118,10 +119,19 @@ llvm::Function* choose_shape(const std::vector<Shape>& shapes, const std::string
   return run;
 }
 
+/// Drops what LLVM says of loops that it did not unroll although a pragma asks for it: programs write that for GPUs.
+struct WithoutMissedUnrolling : llvm::DiagnosticHandler {
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    return info.getKind() == llvm::DK_OptimizationFailure;
+  }
+};
+
 class DeviceCompiler {
  public:
   explicit DeviceCompiler(const DeviceOptions& options)
-      : options_(options), machine_(make_machine(options.cpu)) {}
+      : options_(options), machine_(make_machine(options.cpu)) {
+    context_.setDiagnosticHandler(std::make_unique<WithoutMissedUnrolling>());
+  }
 
   void compile() {
     device_ = retarget(read(options_.bitcode, context_), *machine_);
