@@ -14,6 +14,7 @@ namespace nuna::compiler {
 struct Shape {
   unsigned x = 0;            ///< threads along x; 0: any
   bool whole_warps = false;  ///< the threads along x are a multiple of 32
+  bool small = false;        ///< any blocks that other code is not made for: nothing is copied for speed
 
   friend bool operator==(const Shape&, const Shape&) = default;
 };

@@ -60,18 +60,17 @@ BlockMemory lay_out(const ThreadCode& code, const DeviceModule& device, const Co
   }
   to.memory.shared_bytes = to.memory.fixed_bytes;
   to.memory.cells = to.add(kCacheLine);
-  if (code.warps) {
-    if (code.addresses.count(Intrinsic::warp_slots) != 0)
-      to.memory.slots = to.add(kMaxWarps * kSlotWords * 8);
-    to.memory.warp_counters = to.add(kMaxWarps * 4);
-  }
+  const bool groups = code.grouping != Grouping::none;
+  const auto most = code.grouping == Grouping::warps ? kMaxWarps : kMaxRowParts;
+  if (code.addresses.count(Intrinsic::warp_slots) != 0) to.memory.slots = to.add(kMaxWarps * kSlotWords * 8);
+  if (groups) to.memory.group_counters = to.add(most * 4);
   for (const auto& value : code.values) {
     const auto bytes = to.size(value.home->getAllocatedType());
     if (value.how == KeptValue::How::per_thread) {
-      if (code.warps && !code.diverges && !value.across_barrier) continue;  // BlockFunction keeps it by lane
+      if (groups && !value.across_barrier) continue;  // BlockFunction keeps it by lane
       to.memory.per_thread[value.home] = to.add_per_thread(bytes);
-    } else if (value.how == KeptValue::How::uniform && code.warps && value.across_barrier) {
-      to.memory.uniform[value.home] = to.add(kMaxWarps * rounded(bytes, 8));
+    } else if (value.how == KeptValue::How::uniform && groups && value.across_barrier) {
+      to.memory.uniform[value.home] = to.add(most * rounded(bytes, 8));
     }
   }
   for (const auto* array : code.arrays)
@@ -79,7 +78,7 @@ BlockMemory lay_out(const ThreadCode& code, const DeviceModule& device, const Co
         to.add_per_thread(rounded(to.size(array->getAllocatedType()), array->getAlign().value()));
   if (code.diverges) {
     to.memory.counters = to.add_per_thread(4);
-    if (code.warps) to.memory.masks = to.add_per_thread(4);
+    if (groups) to.memory.masks = to.add_per_thread(4);
   }
   to.memory.fixed_bytes = rounded(to.memory.fixed_bytes, kCacheLine);
   return to.memory;

@@ -14,6 +14,7 @@
 namespace nuna::compiler {
 
 constexpr std::uint64_t kMaxWarps = 32;
+constexpr std::uint64_t kMaxRowParts = 1024;
 constexpr std::uint64_t kSlotWords = 128;
 constexpr std::uint64_t kCacheLine = 64;
 
@@ -26,12 +27,12 @@ struct PerThread {
 struct BlockMemory {
   std::uint64_t cells = 0;                                      ///< 4 words of the block
   std::uint64_t slots = 0;                                      ///< kSlotWords words for each warp
-  std::uint64_t warp_counters = 0;                              ///< a program counter for each warp
+  std::uint64_t group_counters = 0;                             ///< a program counter for each group
   std::map<const llvm::GlobalVariable*, std::uint64_t> shared;  ///< static __shared__ variables
   std::uint64_t shared_bytes = 0;                            ///< of static shared memory that the kernel uses
-  std::map<const llvm::AllocaInst*, std::uint64_t> uniform;  ///< 8 bytes or more for each warp
+  std::map<const llvm::AllocaInst*, std::uint64_t> uniform;  ///< 8 bytes or more for each group
   std::map<const llvm::AllocaInst*, PerThread>
-      per_thread;      ///< others live within a warp's turn: a word a lane
+      per_thread;      ///< others live within a group's turn: a word a lane
   PerThread counters;  ///< threads' own program counters
   PerThread masks;     ///< the lanes that a thread waits for
   std::uint64_t fixed_bytes = 0;

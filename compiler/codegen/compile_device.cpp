@@ -24,6 +24,8 @@
 #include "codegen/interchange.hpp"
 #include "codegen/interior.hpp"
 #include "codegen/machine.hpp"
+#include "codegen/shared_atomics.hpp"
+#include "codegen/warp_synchronous.hpp"
 #include "nuna_cudart/image.h"
 
 namespace nuna::compiler {
@@ -83,39 +85,49 @@ struct PlannedKernel {
   BlockMemory memory;
 };
 
-std::vector<Shape> shapes_of(const ThreadCode& code) {
-  if (code.instructions > kLargestCopied) return {{0, false}};
-  if (code.warps) return {{0, true}, {0, false}};
-  if (code.registers[kThreadIdx + 1] != nullptr) return {{16, false}, {32, false}, {0, false}};
-  return {{0, false}};
+/// Blocks for which code of their own pays; there is code for any blocks besides.
+std::vector<Shape> shapes_of(const ThreadCode& code, bool for_any) {
+  std::vector<Shape> shapes;
+  if (code.instructions > kLargestCopied) return shapes;
+  const bool rows = code.registers[kThreadIdx + 1] != nullptr;
+  if (rows && code.grouping != Grouping::warps) shapes.push_back({16});
+  if (rows && code.grouping == Grouping::none) shapes.push_back({32});
+  if (code.grouping != Grouping::none) shapes.push_back({0, true});
+  if (for_any && code.grouping == Grouping::none) shapes.push_back({0});
+  return shapes;
 }
 
 using MakeForShape = llvm::function_ref<llvm::Function*(const Shape&)>;
 
-/// The function that runs the code for a call's shape of blocks.
-llvm::Function* choose_shape(const std::vector<Shape>& shapes, const std::string& name, MakeForShape make) {
-  if (shapes.size() == 1) return make(shapes[0]);
-  std::vector<llvm::Function*> functions;
-  for (const auto& shape : shapes) functions.push_back(make(shape));
-  auto* last = functions.back();
-  auto* run = llvm::Function::Create(last->getFunctionType(), llvm::GlobalValue::InternalLinkage,
-                                     name + ".run", last->getParent());
+/// The function that runs the code for a call's shape of blocks: what `make` gives for the first shape that fits, or `others`.
+llvm::Function* choose_shape(const std::vector<Shape>& shapes, llvm::Function* others,
+                             const std::string& name, MakeForShape make) {
+  if (shapes.empty()) return others;
+  auto* run = llvm::Function::Create(others->getFunctionType(), llvm::GlobalValue::InternalLinkage,
+                                     name + ".run", others->getParent());
   auto& context = run->getContext();
   llvm::IRBuilder<> at(llvm::BasicBlock::Create(context, "", run));
   auto* x = BlockCall(at, *run).block(0);
-  for (std::size_t i = 0; i + 1 < shapes.size(); ++i) {
-    auto* fits = shapes[i].whole_warps ? at.CreateICmpEQ(at.CreateAnd(x, 31), at.getInt32(0))
-                                       : at.CreateICmpEQ(x, at.getInt32(shapes[i].x));
+  auto pass_on = [&](llvm::Function* to) {
+    at.CreateCall(to, {run->getArg(0)})->setTailCall();
+    at.CreateRetVoid();
+  };
+  for (const auto& shape : shapes) {
+    auto* made = make(shape);
+    if (shape == Shape{}) {
+      pass_on(made);
+      return run;
+    }
+    auto* fits = shape.whole_warps ? at.CreateICmpEQ(at.CreateAnd(x, 31), at.getInt32(0))
+                                   : at.CreateICmpEQ(x, at.getInt32(shape.x));
     auto* here = llvm::BasicBlock::Create(context, "", run);
     auto* next = llvm::BasicBlock::Create(context, "", run);
     at.CreateCondBr(fits, here, next);
     at.SetInsertPoint(here);
-    at.CreateCall(functions[i], {run->getArg(0)})->setTailCall();
-    at.CreateRetVoid();
+    pass_on(made);
     at.SetInsertPoint(next);
   }
-  at.CreateCall(last, {run->getArg(0)})->setTailCall();
-  at.CreateRetVoid();
+  pass_on(others);
   return run;
 }
 
@@ -125,6 +137,13 @@ struct WithoutMissedUnrolling : llvm::DiagnosticHandler {
     return info.getKind() == llvm::DK_OptimizationFailure;
   }
 };
+
+/// Whether threads of `kernel` meet in warps.
+bool meets_in_warps(llvm::Function& kernel) {
+  return llvm::any_of(llvm::instructions(kernel), [](const llvm::Instruction& instruction) {
+    return intrinsic_of(instruction) == Intrinsic::warp_barrier;
+  });
+}
 
 class DeviceCompiler {
  public:
@@ -146,11 +165,13 @@ class DeviceCompiler {
                 options_.cpu == "native" ? host_features() : features_of(options_.cpu),
                 {},
                 device_.variables,
-                {}};
+                ptx()};
     for (auto& kernel : device_.kernels) image.kernels.push_back(make_kernel(kernel, common, state_is_read));
     forget_threads();
     add_image(*device_.module, image);
-    for (auto* variable : device_.variables) variable->setLinkage(llvm::GlobalValue::InternalLinkage);
+    for (auto* variable : device_.variables) {
+      if (!variable->isDeclaration()) variable->setLinkage(llvm::GlobalValue::InternalLinkage);
+    }
     print("blocks");
     std::string problems;
     llvm::raw_string_ostream stream(problems);
@@ -167,6 +188,13 @@ class DeviceCompiler {
   }
 
  private:
+  std::string ptx() const {
+    if (options_.ptx.empty()) return "";
+    const auto file = llvm::MemoryBuffer::getFile(options_.ptx);
+    if (!file) throw std::runtime_error(options_.ptx + ": " + file.getError().message());
+    return (*file)->getBuffer().str();
+  }
+
   /// Addresses of shared variables inside constant expressions become instructions, which block memory can replace.
   void spell_out_shared_addresses() {
     std::vector<llvm::Constant*> shared;
@@ -176,24 +204,34 @@ class DeviceCompiler {
 
   ImageKernel make_kernel(const Kernel& kernel, const CommonShared& common, bool state_is_read) {
     const bool counts = assume_31_bit_indices(*kernel.function);
-    auto guards = find_guards(*kernel.function);
-    if (kernel.function->getInstructionCount() > kLargestCopied) guards.clear();
+    keep_warps_in_step(*kernel.function, device_.shared);
+    const auto guards = find_guards(*kernel.function);
+    const bool copied = kernel.function->getInstructionCount() <= kLargestCopied;
+    // Code for most blocks, which others do for the rest: those of the interior, and those whose rows are whole warps.
     llvm::Function* test = nullptr;
-    std::optional<PlannedKernel> interior;
-    if (!guards.empty()) {
+    llvm::Function* copy = nullptr;
+    if (copied && !guards.empty()) {
       test = make_interior_test(*kernel.function, guards, kernel.name + ".is_interior");
-      auto* copy = make_interior_kernel(*kernel.function, guards, *machine_);
-      single_threads_.push_back(copy);
+      copy = make_interior_kernel(*kernel.function, guards, *machine_);
       spell_out_shared_addresses();
-      interior.emplace(plan(*copy, common, state_is_read));
+    } else if (copied && meets_in_warps(*kernel.function)) {
+      copy = copy_kernel(*kernel.function, ".warps");
     }
-    const auto whole = plan(*kernel.function, common, state_is_read);
-    auto* run = choose_shape(shapes_of(whole.code), kernel.name, [&](const Shape& shape) {
-      auto* all = make_block_function(whole.code, whole.memory, shape, kernel.name + ".blocks");
-      if (!interior) return all;
-      auto* inner = make_block_function(interior->code, interior->memory, shape, kernel.name + ".interior");
-      return make_interior_choice(*test, *inner, *all, kernel.name + ".choice");
-    });
+    std::optional<PlannedKernel> most;
+    if (copy != nullptr) {
+      single_threads_.push_back(copy);
+      most.emplace(plan(*copy, meets_in_warps(*copy) ? Among::warp : Among::block, common, state_is_read));
+    }
+    const auto whole = plan(*kernel.function, Among::block, common, state_is_read);
+    auto* others =
+        make_block_function(whole.code, whole.memory, {.small = most.has_value()}, kernel.name + ".blocks");
+    const auto& best = most ? *most : whole;
+    auto* run =
+        choose_shape(shapes_of(best.code, test != nullptr), others, kernel.name, [&](const Shape& shape) {
+          auto* made = make_block_function(best.code, best.memory, shape, kernel.name + ".most");
+          return test != nullptr ? make_interior_choice(*test, *made, *others, kernel.name + ".choice")
+                                 : made;
+        });
     ImageKernel made{kernel.name,
                      run,
                      kernel.parameter_bytes,
@@ -202,16 +240,17 @@ class DeviceCompiler {
                      kernel.max_threads,
                      whole.memory.fixed_bytes,
                      whole.memory.thread_bytes};
-    if (interior) {
-      made.fixed_bytes = std::max(made.fixed_bytes, interior->memory.fixed_bytes);
-      made.thread_bytes = std::max(made.thread_bytes, interior->memory.thread_bytes);
-    }
+    made.fixed_bytes = std::max(made.fixed_bytes, best.memory.fixed_bytes);
+    made.thread_bytes = std::max(made.thread_bytes, best.memory.thread_bytes);
     return made;
   }
 
-  PlannedKernel plan(llvm::Function& function, const CommonShared& common, bool state_is_read) {
-    interchange_uniform_loops(function);
-    auto code = plan_threads(function);
+  PlannedKernel plan(llvm::Function& function, Among among, const CommonShared& common, bool state_is_read) {
+    mark_shared_atomics(function, [&](const llvm::GlobalVariable& variable) {
+      return llvm::any_of(device_.shared, [&](const auto& shared) { return shared.variable == &variable; });
+    });
+    interchange_uniform_loops(function, among);
+    auto code = plan_threads(function, among);
     code.calls_with_state = state_is_read && calls_functions(function);
     for (const auto& shared : device_.shared) {
       if (shared.dynamic) code.dynamic_shared.push_back(shared.variable);

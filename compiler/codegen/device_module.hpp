@@ -31,7 +31,7 @@ struct DeviceModule {
   std::unique_ptr<llvm::Module> module;
   std::vector<Kernel> kernels;
   std::vector<SharedVariable> shared;
-  std::vector<llvm::GlobalVariable*> variables;  ///< __device__ and __constant__: what the host may name
+  std::vector<llvm::GlobalVariable*> variables;  ///< what the host may name; __managed__ ones are declared
 };
 
 /// Whether a kernel's argument is the address of the parameter, which is passed by value in memory.

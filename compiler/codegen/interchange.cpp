@@ -1,7 +1,10 @@
 #include "codegen/interchange.hpp"
 
+#include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/GetElementPtrTypeIterator.h>
@@ -19,6 +22,8 @@
 namespace nuna::compiler {
 
 namespace {
+
+constexpr std::size_t kLargestUnrolled = 1024;  ///< instructions, of all rounds of a loop
 
 /// Bytes (of addresses) or units (of integers) between the values of threads that are neighbours along x; nothing where that is
 /// no constant.
@@ -45,18 +50,30 @@ class Strides {
       case llvm::Instruction::Sub:
         return sum(operand(0), operand(1), -1);
       case llvm::Instruction::Mul:
-        return constant(1) != nullptr ? sum(0, operand(0), constant(1)->getSExtValue()) : std::nullopt;
+        if (constant(1) != nullptr) return sum(0, operand(0), constant(1)->getSExtValue());
+        return same_along_x(*instruction, depth);
       case llvm::Instruction::Shl:
-        return constant(1) != nullptr ? sum(0, operand(0), std::int64_t{1} << constant(1)->getZExtValue())
-                                      : std::nullopt;
+        if (constant(1) != nullptr) return sum(0, operand(0), std::int64_t{1} << constant(1)->getZExtValue());
+        return same_along_x(*instruction, depth);
       case llvm::Instruction::GetElementPtr:
         return of_address(llvm::cast<llvm::GEPOperator>(*instruction), depth);
       default:
-        return std::nullopt;
+        return same_along_x(*instruction, depth);
     }
   }
 
  private:
+  /// 0 of what is made only of values that do not change along x.
+  std::optional<std::int64_t> same_along_x(const llvm::Instruction& instruction, int depth) const {
+    if (llvm::isa<llvm::PHINode, llvm::AllocaInst, llvm::CallBase>(instruction) ||
+        instruction.mayReadOrWriteMemory())
+      return std::nullopt;
+    for (const auto& operand : instruction.operands()) {
+      if (of(*operand, depth + 1) != 0) return std::nullopt;
+    }
+    return 0;
+  }
+
   static std::optional<std::int64_t> sum(std::optional<std::int64_t> a, std::optional<std::int64_t> b,
                                          std::int64_t factor) {
     return a && b ? std::optional(*a + *b * factor) : std::nullopt;
@@ -78,24 +95,40 @@ class Strides {
 
 class Interchange {
  public:
-  explicit Interchange(llvm::Function& kernel)
+  Interchange(llvm::Function& kernel, Among among)
       : kernel_(kernel),
         dominators_(kernel),
         post_dominators_(kernel),
         loops_(dominators_),
-        uniformity_(kernel) {}
+        uniformity_(kernel, among),
+        library_(llvm::Triple(kernel.getParent()->getTargetTriple())),
+        functions_(library_),
+        assumptions_(kernel),
+        evolution_(kernel, functions_, assumptions_, dominators_, loops_) {}
 
   void run() {
-    if (has_rows()) return;
+    if (has_rows() && uses_warps()) return;
     find_parted();
     std::vector<llvm::Loop*> chosen;
     for (auto* loop : loops_.getLoopsInPreorder()) {
+      if (!loop->isInnermost() || unrolls(*loop)) continue;
       if (is_fit(*loop) && pays(*loop)) chosen.push_back(loop);
     }
     for (auto* loop : chosen) mark(*loop);
   }
 
  private:
+  /// Whether threads may tell that lanes are of a warp.
+  bool uses_warps() {
+    for (auto& instruction : llvm::instructions(kernel_)) {
+      const auto intrinsic = intrinsic_of(instruction);
+      if (intrinsic == Intrinsic::warp_barrier || intrinsic == Intrinsic::warp_slots ||
+          special_register_of(instruction) == kLane)
+        return true;
+    }
+    return false;
+  }
+
   /// Whether threads lie along several axes: then a warp may hold parts of rows, whose indices cost divisions.
   bool has_rows() {
     for (auto& instruction : llvm::instructions(kernel_)) {
@@ -130,9 +163,18 @@ class Interchange {
     return choice != nullptr && uniformity_.is_uniform(*choice->getCondition());
   }
 
+  /// Short loops are unrolled instead: then the thread loop around them is an innermost one.
+  bool unrolls(llvm::Loop& loop) {
+    const auto trips = evolution_.getSmallConstantTripCount(&loop);
+    std::size_t instructions = 0;
+    for (auto* block : loop.blocks()) instructions += block->size();
+    if (trips == 0 || trips * instructions > kLargestUnrolled) return false;
+    llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.full");
+    return true;
+  }
+
   bool is_fit(llvm::Loop& loop) {
-    if (!loop.isInnermost() || !loop.isLoopSimplifyForm() || parted_.count(loop.getHeader()) != 0)
-      return false;
+    if (!loop.isLoopSimplifyForm() || parted_.count(loop.getHeader()) != 0) return false;
     llvm::SmallVector<llvm::BasicBlock*, 4> exits;
     loop.getExitingBlocks(exits);
     for (auto* exit : exits) {
@@ -140,9 +182,9 @@ class Interchange {
     }
     for (auto* block : loop.blocks()) {
       for (auto& instruction : *block) {
-        if (suspends(instruction) || instruction.isAtomic()) return false;
+        if (suspends(instruction)) return false;
         const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-        if (call != nullptr && !call->doesNotAccessMemory()) return false;  // it would not vectorise anyway
+        if (call != nullptr && !call->doesNotAccessMemory()) return false;
       }
     }
     return true;
@@ -150,8 +192,6 @@ class Interchange {
 
   bool pays(llvm::Loop& loop) {
     const Strides strides(uniformity_, kernel_.getParent()->getDataLayout());
-    bool carries = false;
-    for (auto& phi : loop.getHeader()->phis()) carries |= !uniformity_.is_uniform(phi);
     int near = 0;
     int far = 0;
     for (auto* block : loop.blocks()) {
@@ -166,7 +206,7 @@ class Interchange {
                                                                                                    : far);
       }
     }
-    return carries && near >= far;
+    return near >= far;
   }
 
   void mark(llvm::Loop& loop) {
@@ -184,11 +224,25 @@ class Interchange {
   llvm::PostDominatorTree post_dominators_;
   llvm::LoopInfo loops_;
   Uniformity uniformity_;
+  llvm::TargetLibraryInfoImpl library_;
+  llvm::TargetLibraryInfo functions_;
+  llvm::AssumptionCache assumptions_;
+  llvm::ScalarEvolution evolution_;
   std::set<llvm::BasicBlock*> parted_;
 };
 
+/// Every loop gets a block before it and blocks behind it that belong to no other way.
+void give_loops_edges(llvm::Function& kernel) {
+  llvm::DominatorTree dominators(kernel);
+  llvm::LoopInfo loops(dominators);
+  for (auto* loop : loops) llvm::simplifyLoop(loop, &dominators, &loops, nullptr, nullptr, nullptr, false);
+}
+
 }  // namespace
 
-void interchange_uniform_loops(llvm::Function& kernel) { Interchange(kernel).run(); }
+void interchange_uniform_loops(llvm::Function& kernel, Among among) {
+  give_loops_edges(kernel);
+  Interchange(kernel, among).run();
+}
 
 }  // namespace nuna::compiler

@@ -117,6 +117,11 @@ Value* interior_value(const Guard& guard) {
   return llvm::ConstantInt::getBool(guard.instruction->getType(), truth);
 }
 
+void assume_inside(const Guard& guard, ThreadAffine& affine) {
+  if (!llvm::isa<llvm::MinMaxIntrinsic>(guard.instruction)) return;
+  affine.assume(*guard.instruction, affine.steps_of(*interior_value(guard)).value());
+}
+
 /// Emits what must hold for guards to be the same for all threads of a block. Between the least and the most of a value that does
 /// not wrap lie those of all other threads, so that an order that holds for both holds for all.
 class TestWriter {
@@ -125,6 +130,7 @@ class TestWriter {
       : at_(at), corners_(at, test, kernel), holds_(at.getTrue()) {}
 
   void require(const Guard& guard) {
+    assume_inside(guard, affine_);
     const auto steps = affine_.steps_of(*guard.varying).value();
     auto* least = corners_.least(*guard.varying, steps);
     auto* most = corners_.most(*guard.varying, steps);
@@ -167,6 +173,14 @@ class TestWriter {
   Value* holds_;
 };
 
+llvm::Function* copy_with(llvm::Function& kernel, const char* suffix, llvm::ValueToValueMapTy& map) {
+  auto* copy = llvm::CloneFunction(&kernel, map);
+  copy->setName(kernel.getName() + suffix);
+  copy->setLinkage(llvm::GlobalValue::InternalLinkage);
+  copy->setComdat(nullptr);
+  return copy;
+}
+
 }  // namespace
 
 std::vector<Guard> find_guards(llvm::Function& kernel) {
@@ -181,19 +195,22 @@ std::vector<Guard> find_guards(llvm::Function& kernel) {
       const auto fixed = affine.steps_of(*bound);
       if (!steps || steps->none() || !fixed || !fixed->none() || !affine.knows_block(*varying)) continue;
       guards.push_back({&instruction, varying, bound, lies_below(*bound)});
+      assume_inside(guards.back(), affine);
       break;
     }
   }
   return guards;
 }
 
+llvm::Function* copy_kernel(llvm::Function& kernel, const char* suffix) {
+  llvm::ValueToValueMapTy map;
+  return copy_with(kernel, suffix, map);
+}
+
 llvm::Function* make_interior_kernel(llvm::Function& kernel, const std::vector<Guard>& guards,
                                      llvm::TargetMachine& machine) {
   llvm::ValueToValueMapTy map;
-  auto* interior = llvm::CloneFunction(&kernel, map);
-  interior->setName(kernel.getName() + ".interior");
-  interior->setLinkage(llvm::GlobalValue::InternalLinkage);
-  interior->setComdat(nullptr);
+  auto* interior = copy_with(kernel, ".interior", map);
   for (const auto& guard : guards) {
     auto* copy = llvm::cast<llvm::Instruction>(static_cast<Value*>(map[guard.instruction]));
     auto* value = interior_value(guard);

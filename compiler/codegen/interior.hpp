@@ -13,7 +13,8 @@
 namespace nuna::compiler {
 
 /// A comparison, minimum or maximum of a value that is affine in the thread's indices with one that is the same for all threads,
-/// both known when a block starts.
+/// both known when a block starts. A minimum or maximum that is a guard is, in the interior, one of its operands, and may be the
+/// varying value of a later guard.
 struct Guard {
   llvm::Instruction* instruction = nullptr;
   llvm::Value* varying = nullptr;
@@ -23,6 +24,9 @@ struct Guard {
 
 /// The guards of a simplified kernel that a block's place in the grid decides.
 std::vector<Guard> find_guards(llvm::Function& kernel);
+
+/// An internal copy of `kernel`.
+llvm::Function* copy_kernel(llvm::Function& kernel, const char* suffix);
 
 /// A copy of `kernel`, simplified, for blocks whose threads are all where the guards say.
 llvm::Function* make_interior_kernel(llvm::Function& kernel, const std::vector<Guard>& guards,

@@ -7,8 +7,8 @@
 namespace nuna::compiler {
 
 /// Every suspension becomes a loop over threads of its own, so that unrolling may make far too many: loops stay whole, whatever their
-/// pragma says, where together they would have more than a few dozen. Simplifies a function with suspensions, as far as
-/// the number of rounds needs it.
+/// pragma says, where together they would have more than a few dozen. Of a function of which variables are values already; rotates
+/// its loops, if it has suspensions.
 void keep_long_waits_whole(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 
 }  // namespace nuna::compiler

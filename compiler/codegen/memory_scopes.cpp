@@ -47,7 +47,8 @@ void MemoryScopes::mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group) 
   auto self = llvm::MDNode::getTemporary(context_, {});
   // Not unrolled before it is vectorised; behind that, where its length is known.
   auto* whole = llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.unroll.disable")});
-  auto* known = llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.unroll.runtime.disable")});
+  auto* known =
+      llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.unroll.runtime.disable")});
   auto* vectorised = llvm::MDNode::get(
       context_, {llvm::MDString::get(context_, "llvm.loop.isvectorized"),
                  llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context_), 1))});

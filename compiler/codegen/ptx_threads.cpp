@@ -37,15 +37,16 @@ void barrier(PtxBuilder& to, const Instruction& in) {
 void shuffle(PtxBuilder& to, const Instruction& in) {
   const bool sync = in.has("sync");
   in.expect(sync ? 5 : 4, {"sync", "up", "down", "bfly", "idx"});
-  auto& at = to.at;
   for (const char* mode : {"up", "down", "bfly", "idx"}) {
     if (!in.has(mode)) continue;
     auto* value = to.read_word(in.operands[1]);
-    auto* chosen = to.call_word("__nuna_asm_source_" + llvm::Twine(mode),
-                                {to.read_word(in.operands[2]), to.read_word(in.operands[3])});
-    auto* mask = sync ? to.read_word(in.operands[4]) : at.getInt32(0);
-    to.write(in.operands[0], to.call_word("__nuna_asm_exchange", {mask, value, at.CreateAnd(chosen, 31)}));
-    return to.write_second(in.operands[0], to.as_predicate(at.CreateAnd(chosen, 32)));
+    auto* by = to.read_word(in.operands[2]);
+    auto* segments = to.read_word(in.operands[3]);
+    auto* mask = sync ? to.read_word(in.operands[4]) : to.at.getInt32(0);
+    to.write_second(in.operands[0],
+                    to.as_predicate(to.call_word("__nuna_asm_inside_" + llvm::Twine(mode), {by, segments})));
+    return to.write(in.operands[0],
+                    to.call_word("__nuna_asm_shuffle_" + llvm::Twine(mode), {mask, value, by, segments}));
   }
   in.refuse();
 }

@@ -6,7 +6,9 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include <set>
 #include <stdexcept>
+#include <string>
 
 #include "codegen/device_module.hpp"
 
@@ -17,6 +19,9 @@ namespace {
 constexpr unsigned kSharedSpace = 3;
 constexpr unsigned kConstantSpace = 4;
 constexpr const char* kByReference = "nuna.by_reference";
+// What crt/host_defines.h notes of __managed__ variables, without and with -rdc=true.
+constexpr const char* kManaged = "nuna.managed";
+constexpr const char* kManagedLinked = "nuna.managed.linked";
 
 /// The same variable in address space 0. Its linkage is external while threads are single: no pass may conclude from one
 /// thread's accesses what others see behind a barrier.
@@ -46,28 +51,37 @@ void mark_invariant_loads(llvm::GlobalVariable& constant) {
   }
 }
 
-/// __managed__ variables are the host's own: code for CPUs refers to them.
-void find_managed(llvm::Module& module) {
+/// __managed__ variables are the host's own: code for CPUs refers to them, static ones too (driver/shared_variables.hpp).
+std::set<std::string> find_managed(llvm::Module& module) {
+  std::set<std::string> names;
   auto* annotations = module.getNamedGlobal("llvm.global.annotations");
-  if (annotations == nullptr) return;
+  if (annotations == nullptr) return names;
   for (auto& entry : llvm::cast<llvm::ConstantArray>(annotations->getInitializer())->operands()) {
     auto* record = llvm::cast<llvm::ConstantStruct>(entry);
     auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(record->getOperand(0)->stripPointerCasts());
     auto* text = llvm::dyn_cast<llvm::GlobalVariable>(record->getOperand(1)->stripPointerCasts());
     if (variable == nullptr || text == nullptr || !text->hasInitializer()) continue;
     const auto* words = llvm::dyn_cast<llvm::ConstantDataArray>(text->getInitializer());
-    if (words == nullptr || !words->isCString() || words->getAsCString() != "nuna.managed") continue;
-    if (variable->hasLocalLinkage()) {
-      throw std::runtime_error(llvm::demangle(variable->getName()) +
-                               ": a static __managed__ variable is not supported; leave out 'static'");
+    if (words == nullptr || !words->isCString()) continue;
+    const auto text_of = words->getAsCString();
+    if (text_of != kManaged && text_of != kManagedLinked) continue;
+    const auto [name, mark] =
+        variable->getName().split("__static__");  // as clang has it, with a number behind
+    if (text_of == kManagedLinked &&
+        (variable->hasLocalLinkage() || name.size() < variable->getName().size())) {
+      throw std::runtime_error(
+          llvm::demangle(name) +
+          ": a static __managed__ variable is not supported with -rdc=true; leave out 'static'");
     }
     variable->setInitializer(nullptr);
     variable->setComdat(nullptr);
     variable->setLinkage(llvm::GlobalValue::ExternalLinkage);
+    names.insert(variable->getName().str());
   }
+  return names;
 }
 
-void move_variables(DeviceModule& device) {
+void move_variables(DeviceModule& device, const std::set<std::string>& managed) {
   std::vector<llvm::GlobalVariable*> old;
   for (auto& variable : device.module->globals()) {
     if (variable.getAddressSpace() != 0) old.push_back(&variable);
@@ -79,7 +93,7 @@ void move_variables(DeviceModule& device) {
     if (variable->use_empty()) variable->eraseFromParent();
     if (space == kSharedSpace) {
       device.shared.push_back({flat, flat->isDeclaration()});
-    } else if (!flat->isDeclaration()) {
+    } else if (!flat->isDeclaration() || managed.count(flat->getName().str()) != 0) {
       device.variables.push_back(flat);
     }
     if (space == kConstantSpace) {
@@ -199,12 +213,12 @@ DeviceModule retarget(std::unique_ptr<llvm::Module> module, const llvm::TargetMa
   device.module = std::move(module);
   device.module->setTargetTriple(machine.getTargetTriple().str());
   device.module->setDataLayout(machine.createDataLayout());
-  find_managed(*device.module);
+  const auto managed = find_managed(*device.module);
   for (const char* name : {"llvm.global.annotations", "llvm.compiler.used", "llvm.used"}) {
     if (auto* list = device.module->getNamedGlobal(name)) list->eraseFromParent();
   }
   for (auto& function : *device.module) function.removeDeadConstantUsers();  // nobody takes its address there
-  move_variables(device);
+  move_variables(device, managed);
   read_kernels(device);
   for (auto& function : *device.module) {
     forget_target(function);

@@ -5,6 +5,10 @@
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/IPO/Internalize.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include <set>
 #include <stdexcept>
@@ -15,6 +19,7 @@
 #include "codegen/inline_ptx.hpp"
 #include "codegen/intrinsics.hpp"
 #include "codegen/long_waits.hpp"
+#include "codegen/strided_loops.hpp"
 
 namespace nuna::compiler {
 
@@ -77,7 +82,6 @@ class Inlining {
 void simplify(DeviceModule& device, llvm::TargetMachine& machine) {
   translate_ptx(*device.module);
   Inlining{device};
-  Analyses analyses(machine);
   std::set<const llvm::GlobalValue*> kept(device.variables.begin(), device.variables.end());
   for (const auto& shared : device.shared) kept.insert(shared.variable);
   for (const auto& kernel : device.kernels) kept.insert(kernel.function);
@@ -86,15 +90,25 @@ void simplify(DeviceModule& device, llvm::TargetMachine& machine) {
   inlining.addPass(
       llvm::InternalizePass([&](const llvm::GlobalValue& value) { return kept.count(&value) != 0; }));
   inlining.addPass(llvm::GlobalDCEPass());
-  inlining.run(*device.module, analyses.modules());
+  inlining.run(*device.module, Analyses(machine).modules());
   settle_ptx(device);
-  llvm::ModulePassManager simplification;
-  Analyses afterwards(machine);  // of code that settle_ptx may have changed
-  for (auto& kernel : device.kernels) keep_long_waits_whole(*kernel.function, afterwards.functions());
-  simplification.addPass(
-      llvm::createModuleToFunctionPassAdaptor(afterwards.builder().buildFunctionSimplificationPipeline(
-          llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None)));
-  simplification.run(*device.module, afterwards.modules());
+
+  llvm::FunctionPassManager early;
+  early.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  early.addPass(llvm::EarlyCSEPass());
+  early.addPass(llvm::SimplifyCFGPass());
+  early.addPass(llvm::InstCombinePass());
+  llvm::ModulePassManager first;
+  first.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(early)));
+  first.run(*device.module, Analyses(machine).modules());
+  for (auto& kernel : device.kernels) share_strided_loops(*kernel.function);
+
+  Analyses anew(machine);
+  for (auto& kernel : device.kernels) keep_long_waits_whole(*kernel.function, anew.functions());
+  llvm::ModulePassManager rest;
+  rest.addPass(llvm::createModuleToFunctionPassAdaptor(anew.builder().buildFunctionSimplificationPipeline(
+      llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None)));
+  rest.run(*device.module, anew.modules());
 }
 
 }  // namespace nuna::compiler

@@ -8,7 +8,6 @@
 #include <cstdlib>
 
 #include "codegen/device_module.hpp"
-#include "codegen/uniformity.hpp"
 
 namespace nuna::compiler {
 
@@ -64,6 +63,7 @@ std::optional<Steps> ThreadAffine::steps_of(const llvm::Value& value) {
   if (llvm::isa<llvm::Constant, llvm::Argument>(value)) return Steps{};
   const auto* instruction = llvm::dyn_cast<llvm::Instruction>(&value);
   if (instruction == nullptr) return std::nullopt;
+  if (uniform_ != nullptr && uniform_->is_uniform(value)) return Steps{};
   const auto found = known_.find(instruction);
   if (found != known_.end()) return found->second;
   known_[instruction] = std::nullopt;  // of a cycle

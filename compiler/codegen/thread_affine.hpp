@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "codegen/intrinsics.hpp"
+#include "codegen/uniformity.hpp"
 
 namespace nuna::compiler {
 
@@ -22,9 +23,16 @@ struct Steps {
 
 class ThreadAffine {
  public:
+  ThreadAffine() = default;
+  /// Takes all values that `uniform` says are the same for all threads for known.
+  explicit ThreadAffine(const Uniformity& uniform) : uniform_(&uniform) {}
+
   /// The steps of `value`, an integer; nothing where they are no constants, or where it cannot be computed when a block starts.
   /// Modulo 2^bits: whether it wraps between two threads is to be checked, of itself and of extended parts (parts_of).
   std::optional<Steps> steps_of(const llvm::Value& value);
+
+  /// From here on, `value` counts as something with these steps.
+  void assume(const llvm::Value& value, const Steps& steps) { known_[&value] = steps; }
 
   /// Whether a block's place in the grid is a part of it.
   bool knows_block(const llvm::Value& value);
@@ -36,6 +44,7 @@ class ThreadAffine {
  private:
   std::optional<Steps> compute(const llvm::Instruction& instruction);
 
+  const Uniformity* uniform_ = nullptr;
   std::map<const llvm::Value*, std::optional<Steps>> known_;
 };
 

@@ -11,8 +11,6 @@
 
 #include <set>
 
-#include "codegen/uniformity.hpp"
-
 namespace nuna::compiler {
 
 namespace {
@@ -23,14 +21,15 @@ constexpr std::size_t kLongestRecipe = 24;
 
 class Planner {
  public:
-  explicit Planner(llvm::Function& function) { code_.function = &function; }
+  Planner(llvm::Function& function, Among among) : among_(among) { code_.function = &function; }
 
   ThreadCode plan() {
     gather_entry();
     cut();
+    if (knows_warps()) code_.grouping = Grouping::warps;
     find_regions();
-    const Uniformity uniformity(*code_.function);
-    code_.diverges = diverges(uniformity);
+    const Uniformity uniformity(*code_.function, among_);
+    for (auto& region : code_.regions) code_.diverges |= region.parts = parts(region, uniformity);
     find_crossing();
     for (auto* value : crossing_) decide(*value, uniformity);
     sort_arrays();
@@ -79,14 +78,15 @@ class Planner {
     for (auto& instruction : llvm::instructions(function())) {
       if (suspends(instruction)) points.push_back(&instruction);
     }
-    code_.regions.push_back({body_, {}, nullptr, {}, false, false});
+    code_.regions.push_back({body_, {}, nullptr, {}, false, false, false, false});
     for (auto* point : points) {
       auto* block = point->getParent();
       auto* behind = block->splitBasicBlock(std::next(point->getIterator()), "resumed");
       const bool warp = intrinsic_of(*point) != Intrinsic::barrier;
       llvm::Instruction* group = nullptr;
+      const bool waits = intrinsic_of(*point) != Intrinsic::lanes_meet;
       Suspension suspension{warp, nullptr, static_cast<unsigned>(code_.regions.size())};
-      code_.warps |= warp;
+      if (warp) code_.grouping = Grouping::row_parts;
       if (intrinsic_of(*point) == Intrinsic::warp_barrier) {
         suspension.call = llvm::cast<llvm::CallInst>(point);
         // Until code is made, a load stands for the group: it is divergent, and no pass runs that could remove it.
@@ -94,10 +94,18 @@ class Planner {
         group = new llvm::LoadInst(point->getType(), place, "group", behind->begin());
         point->replaceAllUsesWith(group);
       }
-      code_.regions.push_back({behind, {}, group, {}, false, warp});
+      code_.regions.push_back({behind, {}, group, {}, false, warp, waits, false});
       code_.suspensions[block] = suspension;
       if (group == nullptr) point->eraseFromParent();
     }
+  }
+
+  /// Whether threads suspend in groups, and may tell that these are warps.
+  bool knows_warps() const {
+    if (code_.grouping == Grouping::none) return false;
+    if (code_.registers[kLane] != nullptr || code_.addresses.count(Intrinsic::warp_slots) != 0) return true;
+    return std::any_of(code_.regions.begin(), code_.regions.end(),
+                       [](const Region& region) { return region.group != nullptr; });
   }
 
   std::vector<llvm::BasicBlock*> successors_in_region(llvm::BasicBlock* block) {
@@ -131,23 +139,21 @@ class Planner {
     }
   }
 
-  /// Whether some branch on a value that differs between threads decides which way a region is left.
-  bool diverges(const Uniformity& uniformity) {
-    for (auto& region : code_.regions) {
-      if (region.next.size() + (region.may_end ? 1 : 0) < 2) continue;
-      const auto exits = exits_of(region);
-      const auto meetings = meetings_of(region);
-      for (auto* block : region.blocks) {
-        auto* branch = block->getTerminator();
-        if (code_.suspensions.count(block) != 0 || branch->getNumSuccessors() < 2) continue;
-        if (exits.at(block).size() < 2 || meetings.at(block)) continue;
-        auto* conditional = llvm::dyn_cast<llvm::BranchInst>(branch);
-        auto* chosen = llvm::dyn_cast<llvm::SwitchInst>(branch);
-        const llvm::Value* condition = conditional != nullptr ? conditional->getCondition()
-                                       : chosen != nullptr    ? chosen->getCondition()
-                                                              : nullptr;
-        if (condition == nullptr || !uniformity.is_uniform(*condition)) return true;
-      }
+  /// Whether some branch on a value that differs between threads decides which way the region is left.
+  bool parts(const Region& region, const Uniformity& uniformity) {
+    if (region.next.size() + (region.may_end ? 1 : 0) < 2) return false;
+    const auto exits = exits_of(region);
+    const auto meetings = meetings_of(region);
+    for (auto* block : region.blocks) {
+      auto* branch = block->getTerminator();
+      if (code_.suspensions.count(block) != 0 || branch->getNumSuccessors() < 2) continue;
+      if (exits.at(block).size() < 2 || meetings.at(block)) continue;
+      auto* conditional = llvm::dyn_cast<llvm::BranchInst>(branch);
+      auto* chosen = llvm::dyn_cast<llvm::SwitchInst>(branch);
+      const llvm::Value* condition = conditional != nullptr ? conditional->getCondition()
+                                     : chosen != nullptr    ? chosen->getCondition()
+                                                            : nullptr;
+      if (condition == nullptr || !uniformity.is_uniform(*condition)) return true;
     }
     return false;
   }
@@ -293,7 +299,7 @@ class Planner {
       kept.how = KeptValue::How::uniform;
     }
     for (unsigned r = 1; r < code_.regions.size(); ++r) {
-      if (kept.live_in[r] && !code_.regions[r].after_warp) kept.across_barrier = true;
+      if (kept.live_in[r] && !code_.regions[r].after_group) kept.across_barrier = true;
     }
   }
 
@@ -360,6 +366,7 @@ class Planner {
     code_.values.push_back(std::move(kept));
   }
 
+  const Among among_;
   ThreadCode code_;
   llvm::BasicBlock* body_ = nullptr;
   std::vector<llvm::Instruction*> crossing_;
@@ -375,6 +382,6 @@ ThreadCode::~ThreadCode() {
   }
 }
 
-ThreadCode plan_threads(llvm::Function& function) { return Planner(function).plan(); }
+ThreadCode plan_threads(llvm::Function& function, Among among) { return Planner(function, among).plan(); }
 
 }  // namespace nuna::compiler

@@ -18,11 +18,19 @@
 #include <vector>
 
 #include "codegen/intrinsics.hpp"
+#include "codegen/uniformity.hpp"
 
 namespace nuna::compiler {
 
+/// Threads that may suspend together without the rest of their block.
+enum class Grouping {
+  none,
+  warps,      ///< 32 threads whose linear numbers follow each other
+  row_parts,  ///< up to 32 neighbours along x: where no thread can tell, and indices are to cost no division
+};
+
 struct Suspension {
-  bool warp = false;  ///< lanes of a warp meet, not the block
+  bool group = false;  ///< lanes of a group meet, not the block
   llvm::CallInst* call =
       nullptr;      ///< of a warp's suspension, which says which lanes; last but one in its block
   unsigned to = 0;  ///< the region that follows
@@ -34,7 +42,9 @@ struct Region {
   llvm::Instruction* group = nullptr;     ///< stands for the lanes that met at a warp's suspension
   std::vector<unsigned> next;             ///< the regions that may follow
   bool may_end = false;                   ///< the kernel may end in it
-  bool after_warp = false;                ///< begins behind a warp's suspension
+  bool after_group = false;               ///< begins behind a group's suspension
+  bool waited = false;                    ///< there, for others
+  bool parts = false;                     ///< threads that run it together may leave it on different ways
 };
 
 /// Instructions that compute a value again from arguments, special registers and constants: in order, the value last. Not in
@@ -61,16 +71,17 @@ struct ThreadCode {
   std::map<Intrinsic, llvm::Instruction*> addresses;  ///< of block memory
   std::vector<llvm::GlobalVariable*> dynamic_shared;  ///< extern __shared__ arrays that it uses
   std::size_t instructions = 0;                       ///< of all regions: what one copy of the code takes
-  bool warps = false;                                 ///< some suspension is of a warp
-  bool calls_with_state = false;                      ///< calls functions that read nuna_thread_state
-  bool diverges = false;                              ///< threads need program counters of their own
+  Grouping grouping = Grouping::none;
+  bool calls_with_state = false;  ///< calls functions that read nuna_thread_state
+  bool diverges = false;          ///< threads need program counters of their own
 
   ThreadCode() = default;
   ThreadCode(ThreadCode&&) = default;
   ~ThreadCode();  ///< frees the recipes
 };
 
-/// Cuts `function`, a simplified kernel, which it changes: the plan refers to what it becomes.
-ThreadCode plan_threads(llvm::Function& function);
+/// Cuts `function`, a simplified kernel, which it changes: the plan refers to what it becomes. A plan among warps is good only for
+/// blocks whose rows are whole warps, and only where threads suspend in warps.
+ThreadCode plan_threads(llvm::Function& function, Among among = Among::block);
 
 }  // namespace nuna::compiler

@@ -4,6 +4,7 @@
 #include <llvm/Analysis/TargetTransformInfoImpl.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "codegen/intrinsics.hpp"
 
@@ -11,9 +12,55 @@ namespace nuna::compiler {
 
 namespace {
 
+bool is_register(const llvm::Value& value, unsigned k) {
+  const auto* instruction = llvm::dyn_cast<llvm::Instruction>(&value);
+  return instruction != nullptr && special_register_of(*instruction) == k;
+}
+
+/// Whether the value is a multiple of 32 where blockDim.x is.
+bool is_whole_warps(const llvm::Value& value) {
+  using namespace llvm::PatternMatch;
+  const llvm::APInt* by = nullptr;
+  const llvm::Value* a = nullptr;
+  const llvm::Value* b = nullptr;
+  if (match(&value, m_APInt(by))) return (*by & 31) == 0;
+  if (match(&value, m_Shl(m_Value(), m_APInt(by)))) return by->uge(5);
+  if (match(&value, m_ZExtOrSExt(m_Value(a))) || match(&value, m_Trunc(m_Value(a))))
+    return is_whole_warps(*a);
+  if (match(&value, m_Mul(m_Value(a), m_Value(b)))) return is_whole_warps(*a) || is_whole_warps(*b);
+  if (match(&value, m_Add(m_Value(a), m_Value(b)))) return is_whole_warps(*a) && is_whole_warps(*b);
+  return is_register(value, kBlockDim);
+}
+
+/// Whether the value is threadIdx.x and whole warps: counted through a warp, beginning at a multiple of 32.
+bool counts_lanes(const llvm::Value& value) {
+  using namespace llvm::PatternMatch;
+  const llvm::Value* a = nullptr;
+  const llvm::Value* b = nullptr;
+  if (match(&value, m_ZExtOrSExt(m_Value(a)))) return counts_lanes(*a);
+  if (match(&value, m_Add(m_Value(a), m_Value(b))))
+    return (counts_lanes(*a) && is_whole_warps(*b)) || (is_whole_warps(*a) && counts_lanes(*b));
+  return is_register(value, kThreadIdx);
+}
+
+/// Whether `value` tells warps of a row apart, and no lanes.
+bool counts_warps(const llvm::Value& value) {
+  using namespace llvm::PatternMatch;
+  const llvm::Value* of = nullptr;
+  const llvm::APInt* by = nullptr;
+  if (match(&value, m_LShr(m_Value(of), m_APInt(by)))) return by->uge(5) && counts_lanes(*of);
+  if (match(&value, m_UDiv(m_Value(of), m_APInt(by))) || match(&value, m_And(m_Value(of), m_APInt(by))))
+    return !by->isZero() && (*by & 31) == 0 && counts_lanes(*of);
+  llvm::ICmpInst::Predicate predicate;
+  if (!match(&value, m_ICmp(predicate, m_Value(of), m_APInt(by))) || !counts_lanes(*of)) return false;
+  if (llvm::ICmpInst::isLT(predicate) || llvm::ICmpInst::isGE(predicate)) return (*by & 31) == 0;
+  return (llvm::ICmpInst::isGT(predicate) || llvm::ICmpInst::isLE(predicate)) && ((*by + 1) & 31) == 0;
+}
+
 class Divergence : public llvm::TargetTransformInfoImplCRTPBase<Divergence> {
  public:
-  explicit Divergence(const llvm::DataLayout& layout) : TargetTransformInfoImplCRTPBase(layout) {}
+  Divergence(const llvm::DataLayout& layout, Among among)
+      : TargetTransformInfoImplCRTPBase(layout), among_(among) {}
 
   bool hasBranchDivergence(const llvm::Function* = nullptr) const { return true; }
 
@@ -24,14 +71,20 @@ class Divergence : public llvm::TargetTransformInfoImplCRTPBase<Divergence> {
     if (llvm::isa<llvm::AllocaInst, llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst, llvm::VAArgInst>(
             instruction))
       return true;
-    if (const auto k = special_register_of(*instruction)) return *k < kBlockIdx || *k == kLane;
+    if (const auto k = special_register_of(*instruction))
+      return *k == kThreadIdx || *k == kLane || (*k < kBlockIdx && among_ == Among::block);
     if (const auto intrinsic = intrinsic_of(*instruction)) {
       return intrinsic == Intrinsic::warp_barrier || intrinsic == Intrinsic::warp_slots;
     }
     const auto* call = llvm::dyn_cast<llvm::CallBase>(instruction);
     return call != nullptr && !call->doesNotAccessMemory();
   }
-  bool isAlwaysUniform(const llvm::Value*) const { return false; }
+  bool isAlwaysUniform(const llvm::Value* value) const {
+    return among_ == Among::warp && counts_warps(*value);
+  }
+
+ private:
+  Among among_;
 };
 
 }  // namespace
@@ -42,8 +95,8 @@ bool reads_constant(const llvm::LoadInst& load) {
   return argument != nullptr && argument->hasNoAliasAttr() && argument->onlyReadsMemory();
 }
 
-Uniformity::Uniformity(llvm::Function& function)
-    : dominators_(function), divergence_(Divergence(function.getParent()->getDataLayout())) {
+Uniformity::Uniformity(llvm::Function& function, Among among)
+    : dominators_(function), divergence_(Divergence(function.getParent()->getDataLayout(), among)) {
   cycles_.compute(function);
   info_ = std::make_unique<llvm::UniformityInfo>(dominators_, cycles_, &divergence_);
   info_->compute();

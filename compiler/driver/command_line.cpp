@@ -6,6 +6,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <regex>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -77,6 +78,19 @@ bool is_true(const std::string& name, const std::string& value) {
   if (value == "true" || value == "1") return true;
   if (value == "false" || value == "0") return false;
   throw std::runtime_error(name + "=" + value + ": expected true or false");
+}
+
+/// Of "sm_80", "arch=compute_80,code=[sm_80,compute_80]" and the like: each name that is followed by a number.
+void add_architectures(CommandLine& line, const std::string& value) {
+  static const std::regex name("(sm|compute)_([0-9]+[a-z]?)");
+  for (std::sregex_iterator at(value.begin(), value.end(), name), end; at != end; ++at)
+    line.architectures.push_back(at->str());
+}
+
+bool embeds_ptx(const std::string& value) {
+  if (value != "auto" && value != "off")
+    throw std::runtime_error("--ptx=" + value + ": expected auto or off");
+  return value == "auto";
 }
 
 void set_goal(CommandLine& line, Goal goal) { line.goal = goal; }
@@ -171,9 +185,12 @@ std::vector<Option> make_options(std::string& language) {
       value({"-keep-dir", "--keep-dir"}, [](auto& l, const auto& v) { l.keep_folder = v; }),
       flag({"-h", "-help", "--help"}, [](auto& l) { l.help = true; }),
       flag({"-V", "-version", "--version"}, [](auto& l) { l.version = true; }),
-      without_effect({"-arch", "--gpu-architecture"}, true),
+      value({"-arch", "--gpu-architecture"}, [](auto& l, const auto& v) { add_architectures(l, v); }),
       without_effect({"-code", "--gpu-code"}, true),
-      without_effect({"-gencode", "--generate-code"}, true),
+      value({"-gencode", "--generate-code"}, [](auto& l, const auto& v) { add_architectures(l, v); }),
+      value({"--ptx"},
+            [](auto& l, const auto& v) { l.ptx = embeds_ptx(v); }),  // with a value; without, a goal
+      value({"--cuda-path"}, [](auto& l, const auto& v) { l.cuda_path = v; }),
       without_effect({"-maxrregcount", "--maxrregcount"}, true),
       without_effect({"-Xptxas", "--ptxas-options"}, true),
       without_effect({"-Xnvlink", "--nvlink-options"}, true),
@@ -316,7 +333,7 @@ class Reader {
     for (const auto& option : options_) {
       if (std::find(option.names.begin(), option.names.end(), name) == option.names.end()) continue;
       if (!option.takes_value) {
-        if (equals != std::string::npos) return false;
+        if (equals != std::string::npos) continue;
         option.use(line_, name, "");
       } else if (equals != std::string::npos) {
         option.use(line_, name, argument.substr(equals + 1));
@@ -386,7 +403,9 @@ std::string help_text() {
   -march=CPU             the CPU of device code (native)
   -fmad=true             contract a*b+c; off, so that all machines compute the same bits
   -use_fast_math         cheaper maths                 -default-stream per-thread
-  -cudart none           do not link libnuna_cudart    -arch, -gencode: accepted, they concern GPUs
+  -cudart none           do not link libnuna_cudart    -arch, -gencode: of the PTX, and else without effect
+  --ptx=off              no PTX in objects (auto: where nvcc is found)
+  --cuda-path DIR        the toolkit whose nvcc makes PTX; else CUDA_HOME, CUDA_PATH, or PATH
   -v, --dryrun, --keep   show the commands, do not run them, keep what lies between
   --version, --help
 )";

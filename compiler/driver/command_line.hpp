@@ -31,6 +31,9 @@ struct CommandLine {
   bool per_thread_stream = false;          ///< -default-stream per-thread
   bool with_runtime = true;                ///< -cudart none: libnuna_cudart is not linked
   std::string march = "native";            ///< of the device code
+  std::vector<std::string> architectures;  ///< of GPUs: what -arch and -gencode name, "sm_80" and the like
+  bool ptx = true;                         ///< PTX is embedded where there is an nvcc
+  std::string cuda_path;  ///< of the toolkit whose nvcc that is; "" for the first that is found
   std::vector<std::string> preprocessing;  ///< -I, -D, -U, -include, -isystem
   std::vector<std::string> dependencies;   ///< -MD and its like
   std::vector<std::string> both;           ///< for both passes: -std, warnings

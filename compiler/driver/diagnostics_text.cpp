@@ -57,4 +57,9 @@ std::string only_of_device(const std::string& device, const std::string& host) {
 
 std::string without_counts(const std::string& text) { return only_of_device(text, ""); }
 
+std::string without_colours(const std::string& text) {
+  static const std::regex mark("\x1b\\[[0-9;]*[A-Za-z]");
+  return std::regex_replace(text, mark, "");
+}
+
 }  // namespace nuna::compiler

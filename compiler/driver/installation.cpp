@@ -1,8 +1,11 @@
 #include "driver/installation.hpp"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 namespace nuna::compiler {
@@ -34,6 +37,40 @@ Installation find_installation() {
   }
   throw std::runtime_error("its headers are not where they belong, in " + installed.string() +
                            "; install Nuna again");
+}
+
+namespace {
+
+std::string setting(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+bool is_nvcc(const fs::path& file, const std::string& self) {
+  std::error_code none;
+  return access(file.c_str(), X_OK) == 0 && fs::is_regular_file(file, none) &&
+         !fs::equivalent(file, self, none);
+}
+
+}  // namespace
+
+std::string find_nvcc(const std::string& cuda_path, const std::string& self) {
+  if (setting("NUNACC_PTX") == "off") return "";
+  const auto in = [](const std::string& toolkit) { return fs::path(toolkit) / "bin" / "nvcc"; };
+  if (!cuda_path.empty()) {
+    if (is_nvcc(in(cuda_path), self)) return in(cuda_path).string();
+    throw std::runtime_error("--cuda-path " + cuda_path + ": there is no bin/nvcc");
+  }
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
+    const auto toolkit = setting(name);
+    if (!toolkit.empty() && is_nvcc(in(toolkit), self)) return in(toolkit).string();
+  }
+  std::istringstream folders(setting("PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const auto file = fs::path(folder.empty() ? "." : folder) / "nvcc";
+    if (is_nvcc(file, self)) return file.string();
+  }
+  return "";
 }
 
 }  // namespace nuna::compiler

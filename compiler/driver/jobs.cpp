@@ -12,6 +12,20 @@ using Strings = std::vector<std::string>;
 
 void append(Strings& to, const Strings& more) { to.insert(to.end(), more.begin(), more.end()); }
 
+/// PTX of the oldest GPU that is asked for runs on all of them.
+std::string oldest_architecture(const Strings& all) {
+  std::string oldest;
+  unsigned long least = 0;
+  for (const auto& name : all) {
+    const auto digits = name.find('_') + 1;
+    const auto number = std::stoul(name.substr(digits));
+    if (!oldest.empty() && number >= least) continue;
+    oldest = "compute_" + name.substr(digits);
+    least = number;
+  }
+  return oldest;
+}
+
 class Planner {
  public:
   Planner(const CommandLine& line, const Installation& installation, std::string temporary)
@@ -52,6 +66,12 @@ class Planner {
            suffix;
   }
 
+  /// What clang calls an error, and gcc or nvcc a warning at most.
+  static Strings laxities(Input::Kind kind) {
+    if (kind == Input::Kind::c) return {"implicit-function-declaration", "implicit-int", "int-conversion"};
+    return {"c++11-narrowing", "reserved-user-defined-literal", "register"};
+  }
+
   Strings front_end(const Input& input) const {
     Strings words{installation_.clang};
     const bool cuda = input.kind == Input::Kind::cuda;
@@ -59,11 +79,7 @@ class Planner {
     if (cuda)
       append(words,
              {"--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib", "-nogpuinc", "-Wno-unknown-cuda-version"});
-    if (input.kind == Input::Kind::c) {  // old C, as gcc takes it with a warning
-      for (const char* laxity : {"implicit-function-declaration", "implicit-int", "int-conversion"}) {
-        words.push_back(std::string("-Wno-error=") + laxity);
-      }
-    }
+    for (const auto& laxity : laxities(input.kind)) words.push_back("-Wno-error=" + laxity);
     if (cuda) words.emplace_back("-D__NVCC__=1");
     append(words, line_.preprocessing);
     for (const auto& folder : installation_.include_folders) append(words, {"-isystem", folder});
@@ -120,6 +136,10 @@ class Planner {
     append(job.host_pass.words, {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", job.blob, "-c", input.path,
                                  "-o", job.host_object});
 
+    if (makes_ptx()) {
+      job.device.ptx = between(input.path, ".ptx");
+      job.ptx_pass.words = ptx_pass(input, job.device.ptx);
+    }
     job.device.bitcode = {job.bitcode};
     job.device.object = between(input.path, ".device.o");
     job.device.id = id;
@@ -129,6 +149,25 @@ class Planner {
     job.join.words = {installation_.linker, "-r", "-o", object, job.host_object, job.device.object};
     ++next_;
     jobs_.emplace_back(std::move(job));
+  }
+
+  /// Device code that is linked across files would need its PTX linked, too.
+  bool makes_ptx() const { return line_.ptx && !installation_.nvcc.empty() && !line_.device_objects; }
+
+  Strings ptx_pass(const Input& input, const std::string& to) const {
+    Strings words{installation_.nvcc, "-ptx", "-x", "cu"};
+    if (const auto oldest = oldest_architecture(line_.architectures); !oldest.empty())
+      words.push_back("-arch=" + oldest);
+    append(words, {"--expt-relaxed-constexpr", "--extended-lambda", "-w"});
+    if (line_.fast_math) words.emplace_back("-use_fast_math");
+    words.emplace_back(line_.contract ? "-fmad=true" : "-fmad=false");
+    if (line_.per_thread_stream) append(words, {"-default-stream", "per-thread"});
+    for (const auto& option : line_.both) {
+      if (option.compare(0, 5, "-std=") == 0) words.push_back(option);
+    }
+    append(words, line_.preprocessing);
+    append(words, {input.path, "-o", to});
+    return words;
   }
 
   /// Of the object that is asked for, not of what the host pass writes.

@@ -17,6 +17,7 @@ struct Installation {
   std::string clang = "clang++-19";
   std::string linker = "ld";
   std::string archiver = "ar";
+  std::string nvcc;                          ///< of NVIDIA's toolkit, which makes PTX; "" where there is none
   std::vector<std::string> include_folders;  ///< our headers
   std::string runtime_folder;                ///< of libnuna_cudart
   std::string stand_in_folder;               ///< of libcudart.so and its like, which stand for libnuna_cudart
@@ -38,8 +39,9 @@ struct CudaCompilation {
   std::string host_object;
   std::string blob;
   std::string blob_text;
-  DeviceOptions device;        ///< reads bitcode, writes its object
-  Command join;                ///< of host_object and the device's object
+  Command ptx_pass;      ///< writes the PTX that `device` embeds; no words where there is none. It may fail
+  DeviceOptions device;  ///< reads bitcode and PTX, writes its object
+  Command join;          ///< of host_object and the device's object
   bool device_object = false;  ///< the bitcode is put into the object instead of being compiled
 };
 

@@ -60,7 +60,7 @@ void print_places(const Installation& installation) {
 }
 
 int run(const std::vector<std::string>& arguments) {
-  const auto installation = find_installation();
+  auto installation = find_installation();
   for (const auto& argument : arguments) {
     if (argument == "-v" || argument == "--verbose" || argument == "-dryrun" || argument == "--dryrun")
       print_places(installation);
@@ -74,6 +74,7 @@ int run(const std::vector<std::string>& arguments) {
     print_version();
     return 0;
   }
+  if (line.ptx) installation.nvcc = find_nvcc(line.cuda_path, installation.self);
   const TemporaryFolder temporary(line);
   const auto jobs = plan_jobs(line, installation, temporary.path());
   return run_jobs(jobs, {line.verbose, line.dry_run, temporary.path()});

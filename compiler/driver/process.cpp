@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstring>
 #include <stdexcept>
 
@@ -40,6 +41,10 @@ Process::Process(const std::vector<std::string>& words, bool collect) {
 
 Process::~Process() {
   if (process_ != -1) wait();
+}
+
+void Process::stop() const {
+  if (process_ > 0) kill(process_, SIGTERM);
 }
 
 Finished Process::wait() {

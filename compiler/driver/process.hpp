@@ -21,6 +21,8 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   Finished wait();
+  /// Asks it to end.
+  void stop() const;
 
  private:
   int process_ = -1;

@@ -5,15 +5,50 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
+#include <map>
+#include <optional>
 #include <stdexcept>
 
 #include "driver/device_section.hpp"
 #include "driver/diagnostics_text.hpp"
 #include "driver/process.hpp"
+#include "driver/second_reading.hpp"
+#include "driver/shared_variables.hpp"
 
 namespace nuna::compiler {
 
 namespace {
+
+/// nvcc, while clang reads the same source. What it takes badly is no error: there is no PTX then.
+class PtxPass {
+ public:
+  PtxPass(const CudaCompilation& job, bool verbose) : file_(job.device.ptx), verbose_(verbose) {
+    if (!job.ptx_pass.words.empty()) nvcc_.emplace(job.ptx_pass.words, true);
+  }
+  ~PtxPass() {
+    if (nvcc_) nvcc_->stop();
+  }
+  PtxPass(const PtxPass&) = delete;
+  PtxPass& operator=(const PtxPass&) = delete;
+
+  /// What it has written; "" if nothing. Waits.
+  const std::string& file() {
+    if (!nvcc_) return file_;
+    const auto finished = nvcc_->wait();
+    nvcc_.reset();
+    if (finished.status == 0) return file_;
+    if (verbose_)
+      std::cerr << "# no PTX, as nvcc ends with status " << finished.status << ":\n" << finished.error;
+    file_.clear();
+    return file_;
+  }
+
+ private:
+  std::optional<Process> nvcc_;
+  std::string file_;
+  const bool verbose_;
+};
 
 class Runner {
  public:
@@ -27,36 +62,30 @@ class Runner {
   int operator()(const CudaCompilation& job) {
     show(job.device_pass);
     show(job.host_pass);
+    if (!job.ptx_pass.words.empty()) show(job.ptx_pass);
     if (manner_.dry_run) {
       show(job.join);
       return 0;
     }
     if (!std::filesystem::exists(job.source)) throw std::runtime_error(job.source + ": no such file");
     std::ofstream(job.blob) << job.blob_text << '\0';
-    const bool colour = isatty(2) != 0;
-    auto words = [&](const Command& command) {
-      auto all = command.words;
-      if (colour) all.insert(all.begin() + 1, "-fcolor-diagnostics");
-      return all;
-    };
-    Process host(words(job.host_pass), true);
-    const auto device = Process(words(job.device_pass), true).wait();
-    std::string problem;
-    if (device.status == 0) {
-      try {  // meanwhile the host pass goes on
-        job.device_object ? void() : compile_device(job.device);
-      } catch (const std::runtime_error& error) {
-        problem = error.what();
-      }
-    }
-    const auto finished = host.wait();
-    std::cerr << (colour ? finished.error + device.error
-                         : without_counts(finished.error) + only_of_device(device.error, finished.error));
-    if (finished.status != 0) return finished.status;
-    if (device.status != 0) return device.status;
-    if (!problem.empty()) throw std::runtime_error(problem);
+    PtxPass ptx(job, manner_.verbose);
+    auto passes = read_source(job, {}, ptx);
+    SecondReading second;
+    while (passes.failed() && second.learn(passes.host.error + passes.device.error, text_of))
+      passes = read_source(job, options_for(second), ptx);
+    std::cerr << (colour_ ? passes.host.error + passes.device.error
+                          : without_counts(passes.host.error) +
+                                only_of_device(passes.device.error, passes.host.error));
+    if (passes.host.status != 0) return passes.host.status;
+    if (passes.device.status != 0) return passes.device.status;
+    if (!passes.problem.empty()) throw std::runtime_error(passes.problem);
     if (job.device_object) write_device_section(job.bitcode, job.host_object, job.device.object);
-    return (*this)(job.join);
+    const auto shared = shared_variables(job.host_object, job.device.object);
+    if (!shared.empty()) bind_symbols(job.host_object, shared, Binding::global);
+    const int status = (*this)(job.join);
+    if (status == 0 && !shared.empty()) bind_symbols(job.object, shared, Binding::local);
+    return status;
   }
 
   int operator()(const DeviceLink& job) {
@@ -86,11 +115,64 @@ class Runner {
   }
 
  private:
+  struct Passes {
+    Finished host;
+    Finished device;
+    std::string problem;  ///< of code generation
+    bool failed() const { return host.status != 0 || device.status != 0; }
+  };
+
+  Passes read_source(const CudaCompilation& job, const std::vector<std::string>& more, PtxPass& ptx) const {
+    auto words = [&](const Command& command) {
+      auto all = command.words;
+      all.insert(all.begin() + 1, more.begin(), more.end());
+      if (colour_) all.insert(all.begin() + 1, "-fcolor-diagnostics");
+      return all;
+    };
+    Process host(words(job.host_pass), true);
+    Passes passes;
+    passes.device = Process(words(job.device_pass), true).wait();
+    if (passes.device.status == 0) {
+      try {  // meanwhile the host pass goes on
+        auto device = job.device;
+        device.ptx = ptx.file();
+        if (!job.device_object) compile_device(device);
+      } catch (const std::runtime_error& error) {
+        passes.problem = error.what();
+      }
+    }
+    passes.host = host.wait();
+    return passes;
+  }
+
+  static std::string text_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  /// Clang reads the files that the second reading has changed through an overlay, under their own names.
+  std::vector<std::string> options_for(const SecondReading& second) const {
+    auto options = second.options();
+    if (second.files().empty()) return options;
+    std::map<std::string, std::string> by_name;
+    for (const auto& [name, text] : second.files()) {
+      const auto file = manner_.temporary + "/second-" + std::to_string(by_name.size());
+      std::ofstream(file, std::ios::binary) << text;
+      by_name[std::filesystem::absolute(name).lexically_normal().string()] =
+          std::filesystem::absolute(file).string();
+    }
+    const auto overlay = manner_.temporary + "/overlay.yaml";
+    std::ofstream(overlay) << overlay_text(by_name);
+    options.insert(options.end(), {"-ivfsoverlay", overlay});
+    return options;
+  }
+
   void show(const Command& command) const {
     if (manner_.verbose || manner_.dry_run) std::cerr << "#$ " << quoted(command.words) << '\n';
   }
 
   const Manner& manner_;
+  const bool colour_ = isatty(2) != 0;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-/* Cooperative groups: the block, tiles of up to 32 threads, coalesced threads, and the grid as far as it can be asked: to
- * synchronise a grid of more than one block is refused with a message. */
+/* Cooperative groups: the block, tiles, coalesced threads, and the grid, which synchronises
+ * where it was launched cooperatively. */
 
 #include "cuda_runtime.h"
 

@@ -58,6 +58,7 @@
 cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes = 0, struct CUstream_st* stream = 0);
 
 #include "nuna/device/atomic.h"
+#include "nuna/device/atomic_builtins.h"
 #include "nuna/device/convert.h"
 #include "nuna/device/integer.h"
 #include "nuna/device/io.h"
@@ -70,5 +71,6 @@ cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes = 0, st
 #include "nuna/device/surface.h"
 #include "nuna/device/sync.h"
 #include "nuna/device/texture.h"
+#include "nuna/device/texture_reference.h"
 #include "nuna/device/warp.h"
 #endif

@@ -51,7 +51,7 @@ TEST_F(ThreadCodeTest, IsCutAtABarrier) {
   EXPECT_THAT(code.regions[0].next, ElementsAre(1));
   EXPECT_FALSE(code.regions[0].may_end);
   EXPECT_TRUE(code.regions[1].may_end);
-  EXPECT_FALSE(code.warps);
+  EXPECT_EQ(Grouping::none, code.grouping);
 }
 
 TEST_F(ThreadCodeTest, AgreesWhereTheBarriersLoopIsTheSameForAllThreads) {
@@ -146,8 +146,8 @@ TEST_F(ThreadCodeTest, GivesArraysThatCrossABarrierMemoryOfEachThread) {
 
 TEST_F(ThreadCodeTest, KnowsWarps) {
   const auto code = plan("%m = call i32 @__nuna_warp_barrier(i32 -1)\n store i32 %m, ptr %p\n ret void\n");
-  EXPECT_TRUE(code.warps);
-  EXPECT_TRUE(code.regions[1].after_warp);
+  EXPECT_EQ(Grouping::warps, code.grouping);
+  EXPECT_TRUE(code.regions[1].after_group);
 }
 
 }  // namespace

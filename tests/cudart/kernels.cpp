@@ -65,6 +65,17 @@ void run_mark(const nuna_block_call* call) {
 void run_sleep(const nuna_block_call* call) {
   std::this_thread::sleep_for(std::chrono::milliseconds(argument<int>(call, 0)));
 }
+void run_meet(const nuna_block_call* call) {
+  auto* const counts = argument<std::atomic<int>*>(call, 0);
+  const auto blocks = static_cast<int>(call->grid[0]);
+  for_blocks(call, [&](std::size_t) {
+    for (int round = 0; round < argument<int>(call, 1); ++round) {
+      counts[round].fetch_add(1);
+      __nuna_grid_barrier();
+      if (counts[round].load() % blocks != 0) __nuna_end_kernel(cudaErrorUnknown);
+    }
+  });
+}
 void run_assert(const nuna_block_call* call) {
   for_blocks(call, [](std::size_t block) {
     if (block == 3) __nuna_end_kernel(cudaErrorAssert);
@@ -86,6 +97,7 @@ void run_shared(const nuna_block_call* call) {
 constexpr std::uint32_t kAddBytes[] = {8, 4, 4};
 constexpr std::uint32_t kOneInt[] = {4};
 constexpr std::uint32_t kOnePointer[] = {8};
+constexpr std::uint32_t kPointerAndInt[] = {8, 4};
 constexpr std::uint32_t kWideBytes[] = {16, 16, 16, 16, 16, 16, 16, 16, 16, 16,
                                         16, 16, 16, 16, 16, 16, 16, 16, 16, 16};
 
@@ -101,6 +113,7 @@ const nuna_kernel kKernels[] = {
     {"shared", run_shared, nullptr, 0, 0, 1000, 1024, kFixedBytes, kThreadBytes},
     {"small", run_count, nullptr, 0, 0, 0, 64, 0, 0},
     {"narrow", run_count, nullptr, 0, NUNA_KERNEL_31_BIT_INDICES, 0, 1024, 0, 0},
+    {"meet", run_meet, kPointerAndInt, 2, 0, 0, 1024, 0, 0},
 };
 const nuna_kernel kFutureKernels[] = {{"future", run_empty, nullptr, 0, 0, 0, 1024, 0, 0}};
 const nuna_kernel kLinkedKernels[] = {{"linked", run_count, nullptr, 0, 0, 0, 1024, 0, 0}};
@@ -109,7 +122,7 @@ const nuna_variable kVariables[] = {{"variable", device_variable, sizeof device_
                                     {"texture", &texture_handle, sizeof texture_handle}};
 
 constexpr char kNothingHas[] = "+avx512bf16,+avx512vbmi2,+amx-of-tests";
-const nuna_image kImage{NUNA_IMAGE_VERSION, 11, 3, 0, "tests", "+sse3", kKernels, kVariables, nullptr, 0};
+const nuna_image kImage{NUNA_IMAGE_VERSION, 12, 3, 0, "tests", "+sse3", kKernels, kVariables, nullptr, 0};
 const nuna_image kFutureImage{NUNA_IMAGE_VERSION, 1,       0,       0, "future", kNothingHas,
                               kFutureKernels,     nullptr, nullptr, 0};
 const nuna_image kLinkedImage{NUNA_IMAGE_VERSION, 1, 0, 0, "", "", kLinkedKernels, nullptr, nullptr, 0};
@@ -123,12 +136,12 @@ struct Wrapper {
 Wrapper wrapper{0x466243b1, 1, "nuna:tests\n", nullptr};
 Wrapper future_wrapper{0x466243b1, 1, "nuna:future", nullptr};
 
-char stubs[14];
+char stubs[15];
 char variable_stub;
 
 void register_functions() {
-  static const char* const names[] = {"add",    "count",  "empty", "append", "wide",    "mark",  "sleep",
-                                      "assert", "shared", "small", "narrow", "missing", "linked"};
+  static const char* const names[] = {"add",    "count",  "empty", "append", "wide",    "mark",   "sleep",
+                                      "assert", "shared", "small", "narrow", "missing", "linked", "meet"};
   void** const handle = __cudaRegisterFatBinary(&wrapper);
   for (std::size_t i = 0; i < std::size(names); ++i)
     __cudaRegisterFunction(handle, &stubs[i], stubs, names[i], -1, nullptr, nullptr, nullptr, nullptr,
@@ -139,7 +152,7 @@ void register_functions() {
   __cudaRegisterTexture(handle, &texture_reference, nullptr, "texture", 1, 0, 0);
   __cudaRegisterFatBinaryEnd(handle);
   void** const future = __cudaRegisterFatBinary(&future_wrapper);
-  __cudaRegisterFunction(future, &stubs[13], stubs, "future", -1, nullptr, nullptr, nullptr, nullptr,
+  __cudaRegisterFunction(future, &stubs[14], stubs, "future", -1, nullptr, nullptr, nullptr, nullptr,
                          nullptr);
   __cudaRegisterFatBinaryEnd(future);
 }
@@ -159,7 +172,8 @@ const void* const kSmall = &stubs[9];
 const void* const kNarrow = &stubs[10];
 const void* const kMissing = &stubs[11];
 const void* const kLinked = &stubs[12];
-const void* const kFuture = &stubs[13];
+const void* const kMeet = &stubs[13];
+const void* const kFuture = &stubs[14];
 const void* const kVariable = &variable_stub;
 
 void register_all() {

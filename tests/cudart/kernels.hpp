@@ -10,13 +10,15 @@
 namespace cudart_test {
 
 /// What a launch names: the address of the host's stub.
-extern const void* const kAdd;      // (float* data, int count, float value): adds to each; blocks along x
-extern const void* const kCount;    // (): one more call of blocks in `counted`, for each block
-extern const void* const kEmpty;    // ()
-extern const void* const kAppend;   // (int value): appends to `appended`
-extern const void* const kWide;     // 20 arguments of 16 bytes, sums their first bytes into `counted`
-extern const void* const kMark;     // (int* marks): adds 1 to marks[linear block]
-extern const void* const kSleep;    // (int milliseconds)
+extern const void* const kAdd;     // (float* data, int count, float value): adds to each; blocks along x
+extern const void* const kCount;   // (): one more call of blocks in `counted`, for each block
+extern const void* const kEmpty;   // ()
+extern const void* const kAppend;  // (int value): appends to `appended`
+extern const void* const kWide;    // 20 arguments of 16 bytes, sums their first bytes into `counted`
+extern const void* const kMark;    // (int* marks): adds 1 to marks[linear block]
+extern const void* const kSleep;   // (int milliseconds)
+extern const void* const
+    kMeet;  // (std::atomic<int>* counts, int rounds): all blocks count, then meet, each round
 extern const void* const kAssert;   // fails an assertion in block 3
 extern const void* const kShared;   // writes all of its scratch memory; 1000 bytes of static shared memory
 extern const void* const kSmall;    // __launch_bounds__(64)

@@ -131,19 +131,30 @@ TEST_F(Launches, TakeTheirShapeFromTheStackOfConfigurations) {
   EXPECT_EQ(__cudaPopCallConfiguration(&grid, &block, &shared, &stream), cudaErrorMissingConfiguration);
 }
 
-TEST_F(Launches, CooperateInGridsOfOneBlock) {
-  EXPECT_EQ(cudaLaunchCooperativeKernel(kCount, 1, 32, nullptr, 0, nullptr), cudaSuccess);
-  EXPECT_EQ(cudaLaunchCooperativeKernel(kCount, 2, 32, nullptr, 0, nullptr), cudaErrorNotSupported);
+TEST_F(Launches, CooperateInGridsWhoseBlocksRunTogether) {
+  constexpr int kBlocks = 7;
+  constexpr int kRounds = 50;
+  EXPECT_EQ(cudaLaunchCooperativeKernel(kMeet, 1, 32, nullptr, 0, nullptr), cudaErrorInvalidValue);
+  int rounds = kRounds;
+  std::atomic<int> counts[kRounds] = {};
+  std::atomic<int>* to = counts;
+  void* arguments[] = {&to, &rounds};
+  ASSERT_EQ(cudaLaunchCooperativeKernel(kMeet, kBlocks, 32, arguments, 0, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (const auto& count : counts) EXPECT_EQ(count.load(), kBlocks);
+  EXPECT_EQ(cudaLaunchCooperativeKernel(kMeet, 100'000, 32, arguments, 0, nullptr),
+            cudaErrorCooperativeLaunchTooLarge);
   cudaLaunchAttribute cooperative{};
   cooperative.id = cudaLaunchAttributeCooperative;
   cooperative.val.cooperative = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = 2;
+  config.gridDim = kBlocks;
   config.blockDim = 1;
-  EXPECT_EQ(cudaLaunchKernelExC(&config, kCount, nullptr), cudaSuccess);
   config.attrs = &cooperative;
   config.numAttrs = 1;
-  EXPECT_EQ(cudaLaunchKernelExC(&config, kCount, nullptr), cudaErrorNotSupported);
+  ASSERT_EQ(cudaLaunchKernelExC(&config, kMeet, arguments), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (const auto& count : counts) EXPECT_EQ(count.load(), 2 * kBlocks);
 }
 
 TEST_F(Launches, ComeFromAnyNumberOfThreads) {

@@ -24,6 +24,17 @@ TEST_F(Memory, IsAlignedAndDisjoint) {
     EXPECT_LE(pieces[i - 1].first + pieces[i - 1].second, pieces[i].first);
 }
 
+TEST_F(Memory, IsZeroALittleBeforeAndBehind) {
+  constexpr std::size_t kBytes = 20'000'000;  // a chunk of its own
+  constexpr std::ptrdiff_t kMargin = 64 << 10;
+  void* memory = nullptr;
+  ASSERT_EQ(cudaMalloc(&memory, kBytes), cudaSuccess);
+  const auto* const bytes = static_cast<const char*>(memory);
+  EXPECT_EQ(std::count(bytes - kMargin, bytes, 0), kMargin);
+  EXPECT_EQ(std::count(bytes + kBytes, bytes + kBytes + kMargin, 0), kMargin);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+}
+
 TEST_F(Memory, OfNoBytesIsNull) {
   void* memory = &memory;
   EXPECT_EQ(cudaMalloc(&memory, 0), cudaSuccess);

@@ -49,6 +49,17 @@ TEST(CommandLine, AcceptsWhatConcernsGpusWithoutEffect) {
   EXPECT_TRUE(line.host.empty());
 }
 
+TEST(CommandLine, TellsTheGpusThatPtxIsFor) {
+  const auto line = read_command_line({"-arch=sm_90a", "-gencode", "arch=compute_75,code=compute_75", "-arch",
+                                       "native", "--cuda-path", "/cuda", "--ptx=off", "a.cu"});
+  EXPECT_THAT(line.architectures, ElementsAre("sm_90a", "compute_75", "compute_75"));
+  EXPECT_EQ("/cuda", line.cuda_path);
+  EXPECT_FALSE(line.ptx);
+  EXPECT_EQ(Goal::ptx, read_command_line({"--ptx", "a.cu"}).goal);
+  EXPECT_THAT([] { read_command_line({"--ptx=on", "a.cu"}); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("expected auto or off")));
+}
+
 TEST(CommandLine, HandsTheHostCompilersOptionsOn) {
   const auto line = read_command_line(
       {"-Xcompiler", "-Wall,-fopenmp", "-O3", "-fno-strict-aliasing", "-Xlinker", "-z,now", "a.cu"});

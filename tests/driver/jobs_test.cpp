@@ -14,8 +14,9 @@ using testing::Not;
 using testing::SizeIs;
 using testing::ThrowsMessage;
 
-std::vector<Job> jobs(const std::vector<std::string>& arguments) {
+std::vector<Job> jobs(const std::vector<std::string>& arguments, const std::string& nvcc = "") {
   Installation installation;
+  installation.nvcc = nvcc;
   installation.self = "/n/bin/nunacc";
   installation.include_folders = {"/n/include"};
   installation.runtime_folder = "/n/lib";
@@ -60,6 +61,31 @@ TEST(Jobs, LinkDeviceCodeOfAllFilesBeforeTheProgram) {
   const auto& program = at<HostLink>(all, 2);
   EXPECT_EQ(device.object, program.device_link);
   EXPECT_THAT(program.command.words, Contains("-lnuna_cudart"));
+}
+
+TEST(Jobs, TakeWhatNvccTakesWithAWarning) {
+  EXPECT_THAT(at<CudaCompilation>(jobs({"-c", "a.cu"}), 0).host_pass.words,
+              Contains("-Wno-error=c++11-narrowing"));
+  EXPECT_THAT(at<Command>(jobs({"-c", "a.c"}), 0).words, Contains("-Wno-error=implicit-int"));
+  EXPECT_THAT(at<Command>(jobs({"-c", "a.c"}), 0).words, Not(Contains("-Wno-error=register")));
+}
+
+TEST(Jobs, HaveNvccMakePtxOfTheOldestGpuThatIsAskedFor) {
+  const auto all = jobs({"-c", "-DX", "-std=c++17", "-gencode=arch=compute_90,code=sm_90", "-gencode",
+                         "arch=compute_80,code=[sm_80,sm_86]", "a.cu"},
+                        "/c/bin/nvcc");
+  const auto& job = at<CudaCompilation>(all, 0);
+  EXPECT_THAT(job.ptx_pass.words, testing::IsSupersetOf({"/c/bin/nvcc", "-ptx", "-arch=compute_80", "-DX",
+                                                         "-std=c++17", "a.cu"}));
+  EXPECT_EQ(job.ptx_pass.words.back(), job.device.ptx);
+}
+
+TEST(Jobs, MakePtxOnlyWhereItCanBe) {
+  for (const auto& all :
+       {jobs({"-c", "a.cu"}), jobs({"-c", "--ptx=off", "a.cu"}, "nvcc"), jobs({"-dc", "a.cu"}, "nvcc")}) {
+    EXPECT_THAT(at<CudaCompilation>(all, 0).ptx_pass.words, testing::IsEmpty());
+    EXPECT_EQ("", at<CudaCompilation>(all, 0).device.ptx);
+  }
 }
 
 TEST(Jobs, LeaveTheRuntimeOutWhereThatIsAskedFor) {

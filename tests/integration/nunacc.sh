@@ -6,6 +6,7 @@ if [ ! -x "$nunacc" ]; then
   echo "skipped: there is no nunacc in this build (NUNA_COMPILER is OFF)"
   exit 77
 fi
+export NUNACC_PTX=off  # but where it is tested
 apps=$NUNA_TEST_SOURCE/apps/cuda
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -119,11 +120,94 @@ passes "building with CMake" cmake --build cmake/build
 passes "what CMake built" cmake/build/vecadd
 passes "what CMake built of several files" cmake/build/separate
 
+# What nvcc takes and clang alone would not: blanks inside the marks of a launch, also in headers and macros; a program's own texture;
+# narrowing, and a literal with a macro behind it.
+cat > spaced.cuh <<'C'
+#define GO(p) twice << <1, 1 >> > (p)
+__global__ void twice(int* p) { *p *= 2; }
+cudaTextureObject_t texture;
+C
+cat > spaced.cu <<'C'
+#include <cstdio>
+#include "spaced.cuh"
+#define FORMAT "s\n"
+template <int N> __global__ void add(int* p) { *p += N; }
+int main() {
+  int* p;
+  cudaMallocManaged(&p, 4);
+  *p = 1;
+  add<3><< <1, 1>>
+      >(p);
+  GO(p);
+  cudaDeviceSynchronize();
+  const float f = 2;
+  dim3 block{f, 1, 1};
+  const char* verdict = *p == 8 && block.x == 2 ? "PASS" : "FAIL";
+  std::printf("%"FORMAT, verdict);
+  return *p != 8;
+}
+C
+passes "blanks in the marks of launches" "$nunacc" -MD -MF spaced.d spaced.cu -o spaced
+passes "running that" ./spaced
+grep -q ' spaced.cuh' spaced.d || complain "-MD of spaced.cu: $(cat spaced.d)"
+sed 's/GO(p);/GO(q);/' spaced.cu > wrong_spaced.cu
+refuses "an error beside such launches" "^wrong_spaced\.cu:11:6: error: .*'q'" "$nunacc" -c wrong_spaced.cu
+[ "$(grep -c ": error: " out)" = 1 ] || complain "an error beside spaced launches: $(cat out)"
+
+# static __managed__ variables, one of the same name in each of two files.
+for part in one two; do
+  cat > managed_$part.cu <<C
+static __managed__ int value = 5;
+namespace {
+__managed__ float rest[2] = {1, 2};
+}
+static __managed__ int of_kernels;
+static __global__ void change() { of_kernels += 3, value += of_kernels, rest[1] *= 3; }
+bool check_$part() {
+  change<<<1, 1>>>();
+  int* address = nullptr;
+  return cudaDeviceSynchronize() == cudaSuccess && value == 8 && rest[1] == 6 &&
+         cudaGetSymbolAddress((void**)&address, value) == cudaSuccess && address == &value;
+}
+C
+done
+cat > managed.cpp <<'C'
+#include <cstdio>
+bool check_one();
+bool check_two();
+int main() { std::puts(check_one() && check_two() ? "PASS" : "FAIL"); }
+C
+passes "static __managed__ variables" "$nunacc" managed.cpp managed_one.cu managed_two.cu -o managed
+passes "running them" ./managed
+passes "compiling them with -dc" "$nunacc" -dc managed_one.cu managed_two.cu
+refuses "linking them" "of_kernels: a static __managed__" "$nunacc" managed.cpp managed_one.o managed_two.o -o managed
+
+printf 'int main() { return 0; }\n' > nothing.cu
+# PTX, by an nvcc that only says how it was called, and by one that fails.
+mkdir -p toolkit/bin
+printf '#!/bin/sh\nfor last; do :; done\necho "// nvcc $*" > "$last"\n' > toolkit/bin/nvcc
+chmod +x toolkit/bin/nvcc
+unset NUNACC_PTX
+passes "compiling with an nvcc" env CUDA_HOME="$PWD/toolkit" "$nunacc" -arch=sm_86 -DANSWER=42 -c nothing.cu
+passes "PTX in the object" grep -aq '// nvcc -ptx .*-arch=compute_86 .*-DANSWER=42' nothing.o
+passes "compiling with --cuda-path" "$nunacc" --cuda-path=toolkit -c nothing.cu -o nothing_2.o
+passes "PTX in that object" grep -aq '// nvcc -ptx' nothing_2.o
+passes "compiling with --ptx=off" "$nunacc" --cuda-path=toolkit --ptx=off -c nothing.cu
+passes "no PTX in that object" sh -c "! grep -aq '// nvcc' nothing.o"
+refuses "a toolkit that is not there" "no/such: there is no bin/nvcc" "$nunacc" --cuda-path no/such -c nothing.cu
+printf '#!/bin/sh\necho "nvcc does not like it" >&2\nexit 3\n' > toolkit/bin/nvcc
+passes "compiling with an nvcc that fails" "$nunacc" --cuda-path=toolkit -c nothing.cu
+passes "no word of it" test ! -s out
+passes "a word of it with -v" "$nunacc" -v --cuda-path=toolkit -c nothing.cu
+grep -q 'nvcc does not like it' out || complain "-v does not say why there is no PTX: $(cat out)"
+ln -s "$nunacc" toolkit/nvcc
+passes "nunacc that is called nvcc" env PATH="$PWD/toolkit:/usr/bin:/bin" NUNACC_PTX= nvcc --version
+export NUNACC_PTX=off
+
 # Wrong input.
 printf '__global__ void k(int* x) {\n  x[0] = 1\n}\nint main() {}\n' > syntax.cu
 refuses "a syntax error" "^syntax\.cu:2:11: error: expected ';'" "$nunacc" -c syntax.cu
 [ "$(grep -c "error: expected" out)" = 1 ] || complain "a syntax error is told twice"
-printf 'int main() { return 0; }\n' > nothing.cu
 passes "a file without kernels" "$nunacc" nothing.cu -o nothing
 passes "running it" ./nothing
 refuses "a missing file" "missing\.cu: no such file" "$nunacc" -c missing.cu

@@ -8,6 +8,7 @@
 #include "device.hpp"
 #include "launch.hpp"
 #include "limits.hpp"
+#include "occupancy.hpp"
 #include "stream.hpp"
 
 using namespace nuna::cudart;
@@ -58,12 +59,19 @@ cudaError_t launch(const void* func, dim3 grid, dim3 block, void** args, size_t 
   });
 }
 
-// Blocks run one after the other, so no grid of several can wait for all of its blocks.
 cudaError_t launch_cooperative(const void* func, dim3 grid, dim3 block, void** args, size_t shared,
                                cudaStream_t stream) {
-  if (std::size_t{grid.x} * grid.y * grid.z > 1)
-    return refuse_function("cudaLaunchCooperativeKernel", "is supported for grids of one block only");
-  return launch(func, grid, block, args, shared, stream);
+  return device_call([&] {
+    Function& function = Images::of_process().function(func);
+    LaunchShape shape{{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, true};
+    check_launch(function, shape);
+    const auto resident = static_cast<std::uint64_t>(blocks_per_multiprocessor(
+                              function, static_cast<int>(block.x * block.y * block.z), shared)) *
+                          static_cast<std::uint64_t>(DeviceFacts::here().threads);
+    require(std::uint64_t{grid.x} * grid.y * grid.z <= resident, cudaErrorCooperativeLaunchTooLarge);
+    stream_of(stream)->submit(cudaGraphNodeTypeKernel,
+                              std::make_shared<KernelAction>(function, func, shape, args));
+  });
 }
 
 bool asks_for_cooperation(const cudaLaunchConfig_t& config) {

@@ -1,17 +1,17 @@
 // Occupancy: how many blocks a multiprocessor of such limits would hold. A worker thread runs one block at a time, whatever
-// this says; programs use it to size their grids.
+// this says; programs use it to size their grids, and cooperative launches may have as many blocks.
 
 #include <algorithm>
 
 #include "call.hpp"
 #include "images.hpp"
 #include "limits.hpp"
+#include "occupancy.hpp"
 
 using namespace nuna::cudart;
 
-namespace {
-
-int blocks_per_multiprocessor(const Function& function, int block_size, std::size_t dynamic_bytes) {
+int nuna::cudart::blocks_per_multiprocessor(const Function& function, int block_size,
+                                            std::size_t dynamic_bytes) {
   require(block_size > 0, cudaErrorInvalidValue);
   const auto threads = static_cast<std::uint32_t>(block_size);
   if (threads > std::min(limits::kThreadsPerBlock, function.kernel->max_threads_per_block)) return 0;
@@ -23,8 +23,6 @@ int blocks_per_multiprocessor(const Function& function, int block_size, std::siz
   if (shared > 0) blocks = std::min(blocks, limits::kMultiprocessorShared / shared);
   return static_cast<int>(blocks);
 }
-
-}  // namespace
 
 extern "C" {
 

@@ -139,11 +139,11 @@ nuna_surface surface_over(const Array& array) {
           array_flags(array)};
 }
 
-// What references are bound to. The records stay: kernels that were launched before may still read them.
+// What references are bound to. Writing a handle waits for the kernels that may still read the record before.
 struct References {
   std::mutex mutex;
   std::unordered_map<const void*, bool> as_float;
-  std::unordered_map<const void*, nuna_texture*> bound;
+  std::unordered_map<const void*, std::unique_ptr<nuna_texture>> bound;
   static References& of_process() {
     static auto* const only = new References;
     return *only;
@@ -172,7 +172,7 @@ cudaError_t bind(const textureReference* reference, nuna_texture texture) {
   settle_address_modes(texture);
   auto record = std::make_unique<nuna_texture>(texture);
   write_handle(reference, reinterpret_cast<unsigned long long>(record.get()));
-  references.bound[reference] = record.release();
+  references.bound[reference] = std::move(record);
   return cudaSuccess;
 }
 
@@ -309,8 +309,7 @@ cudaError_t cudaUnbindTexture(const textureReference* texref) {
     const std::lock_guard lock(references.mutex);
     const auto bound = references.bound.find(texref);
     if (bound == references.bound.end()) return;
-    Device::get().synchronize();
-    delete bound->second;
+    write_handle(texref, 0);
     references.bound.erase(bound);
   });
 }

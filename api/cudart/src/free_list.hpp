@@ -24,7 +24,6 @@ class FreeList {
   std::size_t taken_bytes(std::uintptr_t first) const { return pieces_.at(first).bytes; }
   /// The ranges that are not in use at all.
   std::vector<std::uintptr_t> unused() const;
-  std::size_t range_bytes(std::uintptr_t first) const { return ranges_.at(first); }
   /// Forgets a range that is not in use.
   void remove(std::uintptr_t first);
 

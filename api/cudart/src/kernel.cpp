@@ -8,8 +8,11 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <system_error>
+#include <thread>
 
 #include "call.hpp"
+#include "grid_barrier.hpp"
 #include "limits.hpp"
 
 namespace nuna::cudart {
@@ -46,6 +49,8 @@ class Scratch {
 // Where __nuna_end_kernel goes to, while a kernel runs on this thread.
 thread_local std::jmp_buf* frame = nullptr;
 thread_local Scratch scratch;
+// That of the launch whose block this thread runs; null where its blocks do not run together.
+thread_local GridBarrier* grid_barrier = nullptr;
 
 // In a function of its own: what it keeps in registers does not survive a jump. Returns 0, or the kernel's error.
 [[gnu::noinline]] int run_guarded(void (*run)(const nuna_block_call*), const nuna_block_call& call) {
@@ -57,6 +62,21 @@ thread_local Scratch scratch;
   return error;
 }
 
+// On this thread, of no blocks yet. Its scratch memory is null where there is none.
+nuna_block_call call_of(const KernelAction& action, std::uint64_t threads) {
+  const LaunchShape& shape = action.shape();
+  nuna_block_call call{};
+  for (std::size_t a = 0; a < 3; ++a) {
+    call.grid[a] = shape.grid[a];
+    call.block[a] = shape.block[a];
+  }
+  call.arguments = action.arguments();
+  call.dynamic_shared_bytes = shape.dynamic_shared_bytes;
+  call.scratch = scratch.at_least(
+      nuna_scratch_bytes(action.function().kernel, threads, shape.dynamic_shared_bytes) + 64);
+  return call;
+}
+
 class KernelJob final : public Job {
  public:
   KernelJob(const KernelAction& action, const Tiles& tiles, std::uint64_t threads)
@@ -64,15 +84,7 @@ class KernelJob final : public Job {
 
   void work() override {
     const nuna_kernel& kernel = *action_.function().kernel;
-    const LaunchShape& shape = action_.shape();
-    nuna_block_call call{};
-    for (std::size_t a = 0; a < 3; ++a) {
-      call.grid[a] = shape.grid[a];
-      call.block[a] = shape.block[a];
-    }
-    call.arguments = action_.arguments();
-    call.dynamic_shared_bytes = shape.dynamic_shared_bytes;
-    call.scratch = scratch.at_least(nuna_scratch_bytes(&kernel, threads_, shape.dynamic_shared_bytes) + 64);
+    nuna_block_call call = call_of(action_, threads_);
     if (call.scratch == nullptr) return fail(cudaErrorMemoryAllocation);
     for (std::uint64_t tile = take(); tile < tiles(); tile = take()) {
       tiles_of_grid_.tile(tile, call.first, call.last);
@@ -154,7 +166,34 @@ bool KernelAction::is_short() const {
          (each != 0 && static_cast<double>(each) * static_cast<double>(blocks()) < kShortPicoseconds);
 }
 
+// A thread for each block, since they wait for each other. This one waits for all.
+void KernelAction::run_together() const {
+  GridBarrier barrier(blocks());
+  const Tiles each(shape_.grid, 1);
+  const auto run_block = [&](std::uint64_t block) {
+    nuna_block_call call = call_of(*this, product(shape_.block));
+    each.tile(block, call.first, call.last);
+    int error = cudaErrorMemoryAllocation;
+    if (call.scratch != nullptr) {
+      grid_barrier = &barrier;
+      error = run_guarded(function_.kernel->run, call);
+      grid_barrier = nullptr;
+    }
+    if (error != 0) set_sticky_error(static_cast<cudaError_t>(error));
+    barrier.leave(error != 0);
+  };
+  std::vector<std::thread> threads;
+  try {
+    for (std::uint64_t block = 0; block < blocks(); ++block) threads.emplace_back(run_block, block);
+  } catch (const std::system_error&) {  // the system has no more threads
+    set_sticky_error(cudaErrorLaunchOutOfResources);
+    barrier.leave(true);
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 void KernelAction::run(Crew& crew) const {
+  if (shape_.cooperative && blocks() > 1) return run_together();
   const auto threads = static_cast<std::uint64_t>(crew.threads());
   const bool alone = threads == 1 || is_short();
   const std::uint64_t per_tile = alone ? blocks() : blocks() / (threads * kTilesPerThread);
@@ -168,6 +207,13 @@ void KernelAction::run(Crew& crew) const {
 }
 
 }  // namespace nuna::cudart
+
+extern "C" int __nuna_grid_is_together(void) { return nuna::cudart::grid_barrier != nullptr ? 1 : 0; }
+
+extern "C" void __nuna_grid_barrier(void) {
+  nuna::cudart::GridBarrier* const barrier = nuna::cudart::grid_barrier;
+  if (barrier != nullptr && !barrier->wait()) __nuna_end_kernel(cudaErrorLaunchFailure);
+}
 
 extern "C" nuna_thread_state* __nuna_thread_state(void) {
   static thread_local nuna_thread_state state{};

@@ -16,6 +16,7 @@ struct LaunchShape {
   Grid grid{1, 1, 1};
   Grid block{1, 1, 1};
   std::uint64_t dynamic_shared_bytes = 0;
+  bool cooperative = false;  ///< the blocks run at the same time and may wait for each other
 };
 
 /// Throws Refused as CUDA does: cudaErrorInvalidConfiguration and others.
@@ -39,6 +40,7 @@ class KernelAction final : public Action {
   void copy_arguments(void** arguments);
   std::uint64_t blocks() const;
   bool is_short() const;
+  void run_together() const;
 
   Function& function_;
   const void* const host_;

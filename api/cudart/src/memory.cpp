@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kChunkBytes = std::size_t{8} << 20;
 constexpr std::size_t kChunkGranule = std::size_t{2} << 20;
 constexpr std::size_t kPageBytes = 4096;
+// Zeros before and behind what is allocated out of a chunk: kernels read a little outside of their arrays, which GPUs let them do.
+constexpr std::size_t kMarginBytes = std::size_t{64} << 10;
 
 std::size_t rounded(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -97,16 +99,21 @@ std::uintptr_t Memory::take(std::size_t bytes) {
 void Memory::add_chunk(std::size_t bytes) {
   // A small limit is not spent on one chunk.
   const std::size_t least = std::min(kChunkBytes, rounded(limit_bytes_ / 16, kPageBytes));
-  const std::size_t size = bytes > least ? rounded(bytes, std::min(kChunkGranule, least)) : least;
+  const std::size_t wanted = bytes + 2 * kMarginBytes;
+  const std::size_t size = wanted > least ? rounded(wanted, std::min(kChunkGranule, least)) : least;
   if (chunk_bytes_ + size > limit_bytes_) drop_unused(0);
   const std::size_t room = limit_bytes_ - std::min(limit_bytes_, chunk_bytes_);
   const std::size_t fits = std::min(size, room / kPageBytes * kPageBytes);
   require(fits >= bytes, cudaErrorMemoryAllocation);
-  Chunk chunk(context_, {static_cast<Index>(fits)});
-  const std::uintptr_t home = home_of(chunk);
+  Bytes buffer(context_, {static_cast<Index>(fits)});
+  const std::uintptr_t home = home_of(buffer);
+  // The margins give way where memory is short.
+  const std::size_t spare = fits - rounded(bytes, FreeList::kAlignment);
+  const std::size_t before = std::min(kMarginBytes, spare);
+  const std::size_t behind = std::min(kMarginBytes, spare - before);
   chunk_bytes_ += fits;
-  chunks_.emplace(home, std::move(chunk));
-  list_.add(home, fits);
+  chunks_.emplace(home + before, Chunk{std::move(buffer), fits});
+  list_.add(home + before, fits - before - behind);
 }
 
 namespace {
@@ -121,7 +128,7 @@ bool poisons() {
 
 // The launch takes the memory from the device's limit at once. Where the host place lies is asked the first time only: to ask is to
 // wait for the lane.
-std::uintptr_t Memory::home_of(Chunk& chunk) {
+std::uintptr_t Memory::home_of(Bytes& chunk) {
   const auto told = reinterpret_cast<std::uintptr_t>(chunk.address());
   if (shift_) {
     const Event done = launch_locate(context_, chunk, nullptr);
@@ -205,7 +212,7 @@ void Memory::trim(std::size_t keep_bytes) {
 void Memory::drop_unused(std::size_t keep_bytes) {
   std::size_t unused = 0;
   for (const std::uintptr_t first : list_.unused()) {
-    const std::size_t bytes = list_.range_bytes(first);
+    const std::size_t bytes = chunks_.at(first).bytes;
     unused += bytes;
     if (unused <= keep_bytes) continue;
     unused -= bytes;

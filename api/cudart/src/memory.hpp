@@ -63,11 +63,15 @@ class Memory {
   void clear();
 
  private:
-  using Chunk = Buffer<std::byte, 1>;
+  using Bytes = Buffer<std::byte, 1>;
+  struct Chunk {
+    Bytes buffer;
+    std::size_t bytes = 0;  ///< of all of it, margins too
+  };
 
   std::uintptr_t take(std::size_t bytes);
   void add_chunk(std::size_t bytes);
-  std::uintptr_t home_of(Chunk& chunk);
+  std::uintptr_t home_of(Bytes& chunk);
   void* add(const Allocation& allocation);
   void give_back(const Allocation& allocation);
   void drop_unused(std::size_t keep_bytes);
@@ -77,7 +81,8 @@ class Memory {
   const std::size_t limit_bytes_;
   mutable std::mutex mutex_;
   std::map<std::uintptr_t, Allocation> allocations_;
-  std::unordered_map<std::uintptr_t, Chunk> chunks_;  // by the address in the host place
+  std::unordered_map<std::uintptr_t, Chunk>
+      chunks_;  // by the address that can be allocated first, in the host place
   FreeList list_;
   std::size_t chunk_bytes_ = 0;
   std::optional<std::uintptr_t>

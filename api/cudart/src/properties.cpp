@@ -104,6 +104,7 @@ cudaDeviceProp properties_of(const DeviceFacts& facts) {
   p.major = limits::kMajor;
   p.minor = limits::kMinor;
   p.multiProcessorCount = facts.threads;
+  p.cooperativeLaunch = 1;
   p.clockRate = kClockKhz;
   p.memoryClockRate = kMemoryClockKhz;
   p.memoryBusWidth = 128;
@@ -155,6 +156,8 @@ int attribute_of(const cudaDeviceProp& p, cudaDeviceAttr attribute) {
       return clamped(p.textureAlignment);
     case cudaDevAttrGpuOverlap:
       return p.deviceOverlap;
+    case cudaDevAttrCooperativeLaunch:
+      return p.cooperativeLaunch;
     case cudaDevAttrMultiProcessorCount:
       return p.multiProcessorCount;
     case cudaDevAttrKernelExecTimeout:

@@ -18,7 +18,9 @@
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
 /* A managed variable is the host's: its memory is an ordinary global of the host object, to which device code refers. */
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && defined(__CUDACC_RDC__)
+#define __managed__ __attribute__((device, annotate("nuna.managed.linked")))
+#elif defined(__CUDA_ARCH__)
 #define __managed__ __attribute__((device, annotate("nuna.managed")))
 #else
 #define __managed__ __attribute__((used))

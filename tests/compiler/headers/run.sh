@@ -3,6 +3,7 @@
 # stands alone for g++, clang++ and gcc; what can run on the host does. Takes half a minute.
 #   [NUNACC=...] tests/compiler/headers/run.sh [folder for what is built]
 set -u
+export NUNACC_PTX=off
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 work=${1:-$(mktemp -d)}
@@ -43,13 +44,13 @@ for path in "$root"/compiler/include/*.h "$root"/compiler/include/crt/*.h "$root
   check "g++ -std=c++11 $warnings $includes -fsyntax-only $unit.cpp"
   check "$clang -std=c++17 $warnings $includes -fsyntax-only $unit.cpp"
   case $header in
-    cuda_runtime.h | cuda_fp16.h | cuda_bf16.h | vector_types.h | cuComplex.h)
+    cuda_runtime.h | cuda_fp16.h | cuda_bf16.h | cuda_fp8.h | vector_types.h | cuComplex.h)
       for standard in 14 17 20; do check "g++ -std=c++$standard $warnings $includes -fsyntax-only $unit.cpp"; done
       ;;
     cuda_* | curand_kernel.h | cooperative_groups*) check "$clang $cuda $device -fsyntax-only $unit.cu" ;;
   esac
 done
-for name in half_test random_test; do
+for name in half_test fp8_test random_test; do
   check "g++ -std=c++11 $warnings $includes $here/$name.cpp -o $work/$name && $work/$name"
 done
 check "$clang -std=c++17 $warnings $includes $here/half_test.cpp -o $work/half_test_clang --rtlib=libgcc && $work/half_test_clang"
@@ -70,7 +71,9 @@ check "$clang -x cuda -nocudainc -nocudalib -nogpuinc -Wno-unknown-cuda-version 
 # On a CPU device, where nunacc is built: NUNACC=build/release/bin/nunacc.
 NUNACC=${NUNACC:-${NUNA_TEST_BUILD:+$NUNA_TEST_BUILD/bin/nunacc}}
 if [ -n "${NUNACC:-}" ]; then
-  check "$NUNACC -O2 $here/device_test.cu -o $work/device_test && $work/device_test 2>&1 | grep -q PASS"
+  for name in device_test references_test builtins_test warp_synchronous_test groups_test; do
+    check "$NUNACC -O2 $here/$name.cu -o $work/$name && $work/$name 2>&1 | grep PASS"
+  done
 fi
 
 cat >"$work/one.sh" <<'END'

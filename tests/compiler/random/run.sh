@@ -2,6 +2,7 @@
 # Random kernels (generate.py), compiled by nunacc, compute bit for bit what a plain interpreter of their text does.
 #   tests/compiler/random/run.sh [first seed, count]        NUNA_TEST_BUILD: where nunacc is (build/release)
 set -u
+export NUNACC_PTX=off
 here=$(cd "$(dirname "$0")" && pwd)
 build=${NUNA_TEST_BUILD:-$(cd "$here/../../.." && pwd)/build/release}
 first=${1:-1}

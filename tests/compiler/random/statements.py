@@ -31,7 +31,7 @@ class Statements:
         weighted = [(self.assign, 8), (self.declare, 2), (self.own_memory, 3), (self.local_array, 2),
                     (self.collectives.count, 3)]
         if place.depth < 5:
-            weighted += [(self.branch, 4), (self.counted_loop, 4), (self.other_loop, 2), (self.choice, 1), (self.closure, 1)]
+            weighted += [(self.branch, 4), (self.counted_loop, 4), (self.other_loop, 2), (self.strided_loop, 3), (self.choice, 1), (self.closure, 1)]
         if place.mask:
             weighted += [(self.collectives.warp_value, 6), (self.collectives.warp_exchange, 2)]
             if place.depth < 5:
@@ -188,6 +188,26 @@ class Statements:
         if self.p.maybe(0.2):
             head = [f"{{ const int {bound} = {count};", f"for (int {counter} = {bound} - 1; {counter} >= 0; --{counter}) {{"]
         return Node(self.p, head, children, "} }")
+
+    def strided_loop(self, place):
+        """The threads share the rounds: of a block, of a row of it, or of the grid."""
+        inner = place.inside(converged=False, mask="", whole_warp=False, loop=Loop("plain"))
+        counter = self.p.fresh("i")
+        start, stride = self.rng.choice([("lin", "T"), ("threadIdx.x", "blockDim.x"), ("threadIdx.y", "blockDim.y"),
+                                         ("gid", "total"), ("threadIdx.x * 2u", "2u * blockDim.x"),
+                                         ("threadIdx.x + blockDim.x * threadIdx.y", "T")])
+        type_ = self.rng.choice(["int", "unsigned", "unsigned long long"])
+        rounds = self.rng.choice(["T", "total", "T * 3u", f"({stride} * 2u + {self.rng.randrange(40)}u)"])
+        bound = f"({type_})({rounds} + ({self.expressions.integer(place, 1, True)} & {self.rng.choice([7, 63])}u))"
+        variable = Variable(f"(unsigned){counter}", "u", False, fixed=True)
+        self.p.variables.append(variable)
+        children = self.several(inner, 3)
+        self.p.variables.remove(variable)
+        compare = self.rng.choice(["<", "<", "<="])
+        head = f"for ({type_} {counter} = {start}; {counter} {compare} {bound}; {counter} += {stride}) {{"
+        if type_ == "int" and self.p.maybe(0.3):
+            head = f"for (int {counter} = {bound} - 1 - (int)({start}); {counter} >= 0; {counter} -= {stride}) {{"
+        return Node(self.p, head, children, "}")
 
     def other_loop(self, place):
         """while and do-while on a value that shrinks."""

@@ -90,6 +90,11 @@ struct nuna_thread_state {
 };
 struct nuna_thread_state* __nuna_thread_state(void);
 
+/* Whether the blocks of the launch that the calling thread runs a block of run at the same time (cudaLaunchCooperativeKernel), and
+ * their barrier: each block calls it once. */
+int __nuna_grid_is_together(void);
+void __nuna_grid_barrier(void);
+
 /* Program counters of threads that do not all go the same way: the number of the region that the thread runs next, with
  * NUNA_WAITS where it runs behind the block's next barrier, or NUNA_ENDED. */
 #define NUNA_WAITS 0x80000000u

@@ -36,7 +36,9 @@ inline cudaError_t cudaBindTextureToArray(const Texture<T, dim, mode>& tex, cuda
 template <template <class, int, enum cudaTextureReadMode> class Texture, class T, int dim,
           enum cudaTextureReadMode mode>
 inline cudaError_t cudaBindTextureToArray(const Texture<T, dim, mode>& tex, cudaArray_const_t array) {
-  return cudaBindTextureToArray(tex, array, cudaCreateChannelDesc<T>());
+  cudaChannelFormatDesc desc;
+  const cudaError_t problem = cudaGetChannelDesc(&desc, array);
+  return problem != cudaSuccess ? problem : cudaBindTextureToArray(tex, array, desc);
 }
 template <template <class, int, enum cudaTextureReadMode> class Texture, class T, int dim,
           enum cudaTextureReadMode mode>
@@ -47,4 +49,15 @@ template <template <class, int, enum cudaTextureReadMode> class Texture, class T
           enum cudaTextureReadMode mode>
 inline cudaError_t cudaGetTextureAlignmentOffset(size_t* offset, const Texture<T, dim, mode>& tex) {
   return cudaGetTextureAlignmentOffset(offset, static_cast<const textureReference*>(&tex));
+}
+template <template <class, int> class Surface, class T, int dim>
+inline cudaError_t cudaBindSurfaceToArray(const Surface<T, dim>& surf, cudaArray_const_t array,
+                                          const cudaChannelFormatDesc& desc) {
+  return cudaBindSurfaceToArray(static_cast<const surfaceReference*>(&surf), array, &desc);
+}
+template <template <class, int> class Surface, class T, int dim>
+inline cudaError_t cudaBindSurfaceToArray(const Surface<T, dim>& surf, cudaArray_const_t array) {
+  cudaChannelFormatDesc desc;
+  const cudaError_t problem = cudaGetChannelDesc(&desc, array);
+  return problem != cudaSuccess ? problem : cudaBindSurfaceToArray(surf, array, desc);
 }

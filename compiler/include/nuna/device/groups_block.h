@@ -1,5 +1,5 @@
 #pragma once
-/* Groups of whole blocks, and thread_group, which may be any. */
+/* Groups of whole blocks, the grid, and thread_group, which may be the block or lanes of a warp. */
 
 #include "device_launch_parameters.h"
 #include "nuna/device/standard.h"
@@ -49,6 +49,10 @@ class thread_group {
   unsigned mask_;
 };
 
+/* Tiles of more than a warp find memory of their own, so nothing is kept in it. */
+template <unsigned MaxBlockSize = 1024>
+struct block_tile_memory {};
+
 class thread_block : public thread_group {
  public:
   struct arrival_token {};
@@ -68,21 +72,37 @@ class thread_block : public thread_group {
   friend NUNA_GROUP thread_block this_thread_block();
 };
 NUNA_GROUP thread_block this_thread_block() { return thread_block(); }
+template <unsigned MaxBlockSize>
+NUNA_GROUP thread_block this_thread_block(block_tile_memory<MaxBlockSize>&) {
+  return this_thread_block();
+}
 
 class grid_group {
  public:
-  /* Blocks run one after the other, so they cannot wait for each other. */
+  struct arrival_token {};
+  /* The blocks of a cooperative launch run at the same time: one thread of each waits for the other blocks. */
   static NUNA_GROUP void sync() {
     if (num_blocks() == 1) {
       __nuna_barrier();
       return;
     }
-    if (thread_rank() == 0)
-      dprintf(2, "nuna: a kernel synchronises a grid of %llu blocks, which CPU devices cannot\n",
-              num_blocks());
-    __nuna_end_kernel(801); /* cudaErrorNotSupported */
+    if (!__nuna_grid_is_together()) {
+      if (thread_rank() == 0)
+        dprintf(2,
+                "nuna: a kernel synchronises a grid of %llu blocks that was not launched by "
+                "cudaLaunchCooperativeKernel\n",
+                num_blocks());
+      __nuna_end_kernel(720); /* cudaErrorCooperativeLaunchTooLarge */
+    }
+    __nuna_barrier();
+    unsigned* first = __nuna_block_cells() + 1;
+    if (__atomic_fetch_add(first, 1u, __ATOMIC_RELAXED) == 0) __nuna_grid_barrier();
+    __nuna_barrier();
+    __atomic_store_n(first, 0u, __ATOMIC_RELAXED); /* nobody adds again before the next barrier */
   }
-  static NUNA_GROUP bool is_valid() { return num_blocks() == 1; }
+  static NUNA_GROUP arrival_token barrier_arrive() { return {}; }
+  static NUNA_GROUP void barrier_wait(arrival_token) { sync(); }
+  static NUNA_GROUP bool is_valid() { return num_blocks() == 1 || __nuna_grid_is_together(); }
   static NUNA_GROUP unsigned long long num_blocks() {
     return (unsigned long long)__nuna_sreg(9) * __nuna_sreg(10) * __nuna_sreg(11);
   }
@@ -113,9 +133,9 @@ template <class Group>
 NUNA_GROUP auto group_size(const Group& group) -> decltype(group.size()) {
   return group.size();
 }
-template <class Group, class Work>
-NUNA_GROUP void invoke_one(const Group& group, Work&& work) {
-  if (group.thread_rank() == 0) work();
+template <class Group, class Work, class... Arguments>
+NUNA_GROUP void invoke_one(const Group& group, Work&& work, Arguments&&... arguments) {
+  if (group.thread_rank() == 0) work(static_cast<Arguments&&>(arguments)...);
 }
 
 }  // namespace cooperative_groups

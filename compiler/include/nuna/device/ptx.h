@@ -11,6 +11,30 @@
 #include "nuna/device/warp.h"
 
 #ifdef __CUDA_ARCH__
+/* ---- which lane a shuffle reads, as rules of __nuna_exchange (warp.h), of which `inside` is here what PTX says of segments */
+
+NUNA_DEVICE int __nuna_ptx_last(unsigned lane, unsigned segments) {
+  const unsigned names = segments >> 8 & 31u;
+  return (int)((lane & names) | (segments & 31u & ~names));
+}
+#define NUNA_PTX_RULE(name, source_lane, comparison, slot)                                                  \
+  struct __nuna_ptx_##name {                                                                                \
+    NUNA_DEVICE int source(unsigned lane, unsigned by, unsigned segments) { return (int)(source_lane); }    \
+    NUNA_DEVICE bool inside(unsigned lane, unsigned by, unsigned segments) {                                \
+      return source(lane, by, segments) comparison __nuna_ptx_last(lane, segments);                         \
+    }                                                                                                       \
+    template <class Bits>                                                                                   \
+    NUNA_DEVICE __nuna_found<Bits> read(const Bits* slots, unsigned lane, unsigned by, unsigned segments) { \
+      const int from = source(lane, by, segments);                                                          \
+      return {slot, (unsigned)from, inside(lane, by, segments)};                                            \
+    }                                                                                                       \
+  };
+NUNA_PTX_RULE(up, lane - by, >=, slots[(int)lane - (int)by])
+NUNA_PTX_RULE(down, lane + by, <=, slots[lane + by])
+NUNA_PTX_RULE(bfly, lane ^ by, <=, slots[from])
+NUNA_PTX_RULE(idx, (lane & (segments >> 8)) | (by & ~(segments >> 8)), <=, slots[from & 31])
+#undef NUNA_PTX_RULE
+
 extern "C" {
 
 #define NUNA_PTX __device__ inline __attribute__((used))
@@ -220,33 +244,33 @@ NUNA_PTX_REDUX(xor, b32, unsigned)
 
 /* ---- what codegen/ptx_*.cpp names */
 
-/* The lane that a shuffle reads and, as 32, whether that is inside of the segment; else the lane reads itself. Bits 0 to 4 of
- * `segments` are the last lane of a segment, or the first of shfl.up; bits 8 to 12 which bits of a lane name its segment. */
-NUNA_DEVICE unsigned __nuna_asm_inside(int source, bool inside) {
-  return inside ? ((unsigned)source & 31u) | 32u : __nuna_lane();
+/* Bits 0 to 4 of `segments` are the last lane of a segment, or the first of shfl.up; bits 8 to 12 which bits of a lane name its
+ * segment. Out of its segment a lane reads itself. */
+NUNA_PTX_WARP unsigned __nuna_asm_shuffle_up(unsigned mask, unsigned value, unsigned by, unsigned segments) {
+  return __nuna_exchange<__nuna_ptx_up>(mask, value, by & 31u, (int)(segments + 1u));
 }
-NUNA_DEVICE int __nuna_asm_first(unsigned segments) { return (int)(__nuna_lane() & (segments >> 8 & 31u)); }
-NUNA_DEVICE int __nuna_asm_last(unsigned segments) {
-  return __nuna_asm_first(segments) | (int)(segments & 31u & ~(segments >> 8));
+NUNA_PTX_WARP unsigned __nuna_asm_shuffle_down(unsigned mask, unsigned value, unsigned by,
+                                               unsigned segments) {
+  return __nuna_exchange<__nuna_ptx_down>(mask, value, by & 31u, (int)(segments + 1u));
 }
-NUNA_PTX unsigned __nuna_asm_source_up(unsigned by, unsigned segments) {
-  const int source = (int)__nuna_lane() - (int)(by & 31u);
-  return __nuna_asm_inside(source, source >= __nuna_asm_last(segments));
+NUNA_PTX_WARP unsigned __nuna_asm_shuffle_bfly(unsigned mask, unsigned value, unsigned by,
+                                               unsigned segments) {
+  return __nuna_exchange<__nuna_ptx_bfly>(mask, value, by & 31u, (int)(segments + 1u));
 }
-NUNA_PTX unsigned __nuna_asm_source_down(unsigned by, unsigned segments) {
-  const int source = (int)__nuna_lane() + (int)(by & 31u);
-  return __nuna_asm_inside(source, source <= __nuna_asm_last(segments));
+NUNA_PTX_WARP unsigned __nuna_asm_shuffle_idx(unsigned mask, unsigned value, unsigned by, unsigned segments) {
+  return __nuna_exchange<__nuna_ptx_idx>(mask, value, by & 31u, (int)(segments + 1u));
 }
-NUNA_PTX unsigned __nuna_asm_source_bfly(unsigned by, unsigned segments) {
-  const int source = (int)(__nuna_lane() ^ (by & 31u));
-  return __nuna_asm_inside(source, source <= __nuna_asm_last(segments));
+NUNA_PTX unsigned __nuna_asm_inside_up(unsigned by, unsigned segments) {
+  return __nuna_ptx_up::inside(__nuna_lane(), by & 31u, segments);
 }
-NUNA_PTX unsigned __nuna_asm_source_idx(unsigned by, unsigned segments) {
-  const int source = __nuna_asm_first(segments) | (int)(by & 31u & ~(segments >> 8));
-  return __nuna_asm_inside(source, source <= __nuna_asm_last(segments));
+NUNA_PTX unsigned __nuna_asm_inside_down(unsigned by, unsigned segments) {
+  return __nuna_ptx_down::inside(__nuna_lane(), by & 31u, segments);
 }
-NUNA_PTX_WARP unsigned __nuna_asm_exchange(unsigned mask, unsigned value, unsigned source) {
-  return __nuna_exchange(mask, value, source);
+NUNA_PTX unsigned __nuna_asm_inside_bfly(unsigned by, unsigned segments) {
+  return __nuna_ptx_bfly::inside(__nuna_lane(), by & 31u, segments);
+}
+NUNA_PTX unsigned __nuna_asm_inside_idx(unsigned by, unsigned segments) {
+  return __nuna_ptx_idx::inside(__nuna_lane(), by & 31u, segments);
 }
 
 NUNA_PTX_WARP unsigned __nuna_asm_warp_barrier(unsigned mask) { return __nuna_warp_barrier(mask); }

@@ -15,54 +15,79 @@ NUNA_WARP void __syncwarp(unsigned mask = 0xffffffffu) { (void)__nuna_warp_barri
 NUNA_WARP unsigned __activemask() { return __nuna_warp_barrier(0); }
 NUNA_DEVICE unsigned __nuna_lane() { return __nuna_sreg(12); }
 
-/* Where a warp exchanges values of one size: places of their own, as lanes apart may exchange others at the same time. */
+/* Where a warp exchanges values of one size: places of their own, as lanes apart may exchange others at the same time. Before and
+ * behind each there is memory for 31 more, so that a lane may read, and drop, what it finds at a neighbour's that does not exist. */
 template <class Bits>
 NUNA_DEVICE Bits* __nuna_slots() {
-  return (Bits*)((char*)__nuna_warp_slots() + (sizeof(Bits) == 8 ? 0 : sizeof(Bits) == 4 ? 256 : 384));
+  return (Bits*)((char*)__nuna_warp_slots() + (sizeof(Bits) == 8 ? 256 : sizeof(Bits) == 4 ? 128 : 0));
 }
 
-/* `value` of lane `source`; the own one where that lane takes no part. */
+/* What a lane finds in another's slot. Neighbours' slots are neighbours in memory: rules read them at lane + a constant wherever they
+ * can, so that a warp reads them at once. */
 template <class Bits>
-NUNA_WARP Bits __nuna_exchange(unsigned mask, Bits value, unsigned source) {
+struct __nuna_found {
+  Bits value;
+  unsigned lane; /* whose it is */
+  bool taken;    /* not out of the segment */
+};
+
+/* A shuffle by one of the rules below: the own value where the lane that it would read takes no part. */
+template <class Rule, class Bits>
+NUNA_WARP Bits __nuna_exchange(unsigned mask, Bits value, unsigned by, int width) {
   Bits* slots = __nuna_slots<Bits>();
   slots[__nuna_lane()] = value;
   const unsigned present = __nuna_meet(mask);
-  const Bits read = (present >> source & 1u) ? slots[source] : value;
+  const __nuna_found<Bits> found = Rule::read(slots, __nuna_lane(), by, (unsigned)width - 1u);
+  const Bits read = found.taken & (present >> (found.lane & 31u)) & 1u ? found.value : value;
   (void)__nuna_warp_barrier(mask);
   return read;
 }
 
-/* Which lane a shuffle reads. Out of its segment of `width` lanes a lane reads itself. */
-NUNA_DEVICE unsigned __nuna_source(int from, int width) {
-  const unsigned inside = (unsigned)width - 1u;
-  return ((__nuna_lane() & ~inside) | ((unsigned)from & inside)) & 31u;
-}
-NUNA_DEVICE unsigned __nuna_source_up(unsigned delta, int width) {
-  const unsigned lane = __nuna_lane();
-  return (lane & ((unsigned)width - 1u)) >= (delta & 31u) ? lane - (delta & 31u) : lane;
-}
-NUNA_DEVICE unsigned __nuna_source_down(unsigned delta, int width) {
-  const unsigned lane = __nuna_lane();
-  return (lane & ((unsigned)width - 1u)) + (delta & 31u) < (unsigned)width ? lane + (delta & 31u) : lane;
-}
-NUNA_DEVICE unsigned __nuna_source_xor(int bits, int width) {
-  const unsigned lane = __nuna_lane();
-  const unsigned other = lane ^ ((unsigned)bits & 31u);
-  return other <= (lane | ((unsigned)width - 1u)) ? other : lane;
-}
+/* Which lane a shuffle reads, of segments of inside + 1 lanes. */
+struct __nuna_from {
+  template <class Bits>
+  NUNA_DEVICE __nuna_found<Bits> read(const Bits* slots, unsigned lane, unsigned by, unsigned inside) {
+    const unsigned source = ((lane & ~inside) | (by & inside)) & 31u;
+    return {slots[source], source, true};
+  }
+};
+struct __nuna_from_below {
+  template <class Bits>
+  NUNA_DEVICE __nuna_found<Bits> read(const Bits* slots, unsigned lane, unsigned by, unsigned inside) {
+    const unsigned delta = by & 31u;
+    return {slots[(int)lane - (int)delta], lane - delta, (lane & inside) >= delta};
+  }
+};
+struct __nuna_from_above {
+  template <class Bits>
+  NUNA_DEVICE __nuna_found<Bits> read(const Bits* slots, unsigned lane, unsigned by, unsigned inside) {
+    const unsigned delta = by & 31u;
+    return {slots[lane + delta], lane + delta, (lane & inside) + delta <= inside};
+  }
+};
+struct __nuna_from_across {
+  template <class Bits>
+  NUNA_DEVICE __nuna_found<Bits> read(const Bits* slots, unsigned lane, unsigned by, unsigned inside) {
+    const unsigned bits = by & 31u, source = lane ^ bits;
+    const bool taken = source <= (lane | inside);
+    if ((bits & (bits - 1u)) != 0) return {slots[source], source, taken};
+    const Bits below = slots[(int)lane - (int)bits], above = slots[lane + bits];
+    return {(lane & bits) != 0 ? below : above, source, taken};
+  }
+};
 
-#define NUNA_SHUFFLE_ONE(name, second, type, bits, source)                                                \
-  NUNA_WARP type name##_sync(unsigned mask, type value, second by, int width = 32) {                      \
-    return __builtin_bit_cast(type,                                                                       \
-                              __nuna_exchange(mask, __builtin_bit_cast(bits, value), source(by, width))); \
-  }                                                                                                       \
+#define NUNA_SHUFFLE_ONE(name, second, type, bits, rule)                                          \
+  NUNA_WARP type name##_sync(unsigned mask, type value, second by, int width = 32) {              \
+    return __builtin_bit_cast(                                                                    \
+        type, __nuna_exchange<rule>(mask, __builtin_bit_cast(bits, value), (unsigned)by, width)); \
+  }                                                                                               \
   NUNA_WARP type name(type value, second by, int width = 32) { return name##_sync(0, value, by, width); }
 /* All four for a type that fits into `bits`. */
-#define NUNA_SHUFFLES(type, bits)                                         \
-  NUNA_SHUFFLE_ONE(__shfl, int, type, bits, __nuna_source)                \
-  NUNA_SHUFFLE_ONE(__shfl_up, unsigned, type, bits, __nuna_source_up)     \
-  NUNA_SHUFFLE_ONE(__shfl_down, unsigned, type, bits, __nuna_source_down) \
-  NUNA_SHUFFLE_ONE(__shfl_xor, int, type, bits, __nuna_source_xor)
+#define NUNA_SHUFFLES(type, bits)                                        \
+  NUNA_SHUFFLE_ONE(__shfl, int, type, bits, __nuna_from)                 \
+  NUNA_SHUFFLE_ONE(__shfl_up, unsigned, type, bits, __nuna_from_below)   \
+  NUNA_SHUFFLE_ONE(__shfl_down, unsigned, type, bits, __nuna_from_above) \
+  NUNA_SHUFFLE_ONE(__shfl_xor, int, type, bits, __nuna_from_across)
 
 NUNA_SHUFFLES(int, unsigned)
 NUNA_SHUFFLES(unsigned, unsigned)
