@@ -2,6 +2,7 @@
 
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/PatternMatch.h>
@@ -130,6 +131,13 @@ llvm::Function* choose_shape(const std::vector<Shape>& shapes, llvm::Function* o
   return run;
 }
 
+/// Drops what LLVM says of loops that it did not unroll although a pragma asks for it: programs write that for GPUs.
+struct WithoutMissedUnrolling : llvm::DiagnosticHandler {
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    return info.getKind() == llvm::DK_OptimizationFailure;
+  }
+};
+
 /// Whether threads of `kernel` meet in warps.
 bool meets_in_warps(llvm::Function& kernel) {
   return llvm::any_of(llvm::instructions(kernel), [](const llvm::Instruction& instruction) {
@@ -140,7 +148,9 @@ bool meets_in_warps(llvm::Function& kernel) {
 class DeviceCompiler {
  public:
   explicit DeviceCompiler(const DeviceOptions& options)
-      : options_(options), machine_(make_machine(options.cpu)) {}
+      : options_(options), machine_(make_machine(options.cpu)) {
+    context_.setDiagnosticHandler(std::make_unique<WithoutMissedUnrolling>());
+  }
 
   void compile() {
     device_ = retarget(read(options_.bitcode, context_), *machine_);

@@ -16,6 +16,7 @@ std::optional<Intrinsic> intrinsic_of(const llvm::Function& function) {
       .Case("__nuna_block_cells", Intrinsic::block_cells)
       .Case("__nuna_dynamic_shared", Intrinsic::dynamic_shared)
       .Case("__nuna_dynamic_shared_bytes", Intrinsic::dynamic_shared_bytes)
+      .Case("__nuna_exit", Intrinsic::end_thread)
       .Default(std::nullopt);
 }
 

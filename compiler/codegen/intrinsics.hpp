@@ -28,6 +28,7 @@ enum class Intrinsic {
   block_cells,
   dynamic_shared,
   dynamic_shared_bytes,
+  end_thread,  ///< of PTX only, until simplify has inlined it into kernels
 };
 std::optional<Intrinsic> intrinsic_of(const llvm::Function& function);
 std::optional<Intrinsic> intrinsic_of(const llvm::Instruction& instruction);

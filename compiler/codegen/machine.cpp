@@ -2,6 +2,7 @@
 
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/X86TargetParser.h>
@@ -16,6 +17,13 @@ std::string joined(const std::vector<std::string>& features) {
   std::string all;
   for (const auto& feature : features) all += (all.empty() ? "+" : ",+") + feature;
   return all;
+}
+
+/// This pass moves a little work to mask registers, and takes minutes for a function as large as the blocks of a radix sort.
+void leave_out_domain_reassignment() {
+  static constexpr const char* arguments[] = {"nunacc", "-disable-x86-domain-reassignment"};
+  if (llvm::cl::getRegisteredOptions().count("disable-x86-domain-reassignment") != 0)
+    llvm::cl::ParseCommandLineOptions(2, arguments);
 }
 
 }  // namespace
@@ -41,6 +49,7 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const std::string& cpu) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   llvm::InitializeNativeTargetAsmParser();
+  leave_out_domain_reassignment();
   const auto triple = llvm::sys::getDefaultTargetTriple();
   std::string problem;
   const auto* target = llvm::TargetRegistry::lookupTarget(triple, problem);

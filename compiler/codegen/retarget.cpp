@@ -217,6 +217,7 @@ DeviceModule retarget(std::unique_ptr<llvm::Module> module, const llvm::TargetMa
   for (const char* name : {"llvm.global.annotations", "llvm.compiler.used", "llvm.used"}) {
     if (auto* list = device.module->getNamedGlobal(name)) list->eraseFromParent();
   }
+  for (auto& function : *device.module) function.removeDeadConstantUsers();  // nobody takes its address there
   move_variables(device, managed);
   read_kernels(device);
   for (auto& function : *device.module) {

@@ -1,6 +1,5 @@
 #include <llvm/ADT/SCCIterator.h>
 #include <llvm/Analysis/CallGraph.h>
-#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
@@ -17,7 +16,9 @@
 #include "codegen/analyses.hpp"
 #include "codegen/device_module.hpp"
 #include "codegen/diagnostics.hpp"
+#include "codegen/inline_ptx.hpp"
 #include "codegen/intrinsics.hpp"
+#include "codegen/long_waits.hpp"
 #include "codegen/strided_loops.hpp"
 
 namespace nuna::compiler {
@@ -43,9 +44,8 @@ class Inlining {
     bool waits = false;
     bool needs_thread = false;
     for (auto& instruction : llvm::instructions(*function)) {
-      refuse_ptx(instruction);
       waits |= suspends(instruction);
-      needs_thread |= intrinsic_of(instruction).has_value();
+      needs_thread |= intrinsic_of(instruction).has_value() || needs_its_thread(instruction);
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
       auto* called = call != nullptr ? call->getCalledFunction() : nullptr;
       if (called == nullptr) continue;
@@ -71,15 +71,6 @@ class Inlining {
     }
   }
 
-  static void refuse_ptx(const llvm::Instruction& instruction) {
-    const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-    const auto* assembly =
-        call != nullptr ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
-    if (assembly == nullptr || assembly->getAsmString().empty()) return;
-    throw std::runtime_error(at_line(instruction) + "error: asm(\"" + assembly->getAsmString() +
-                             "\"): PTX is code for GPUs and does not run on a CPU; write it in C++");
-  }
-
   llvm::CallGraph graph_;
   std::set<llvm::Function*> kernels_;
   std::set<llvm::Function*> wait_;
@@ -89,26 +80,31 @@ class Inlining {
 }  // namespace
 
 void simplify(DeviceModule& device, llvm::TargetMachine& machine) {
+  translate_ptx(*device.module);
   Inlining{device};
-  Analyses analyses(machine);
   std::set<const llvm::GlobalValue*> kept(device.variables.begin(), device.variables.end());
   for (const auto& shared : device.shared) kept.insert(shared.variable);
   for (const auto& kernel : device.kernels) kept.insert(kernel.function);
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::AlwaysInlinerPass());
-  passes.addPass(
+  llvm::ModulePassManager inlining;
+  inlining.addPass(llvm::AlwaysInlinerPass());
+  inlining.addPass(
       llvm::InternalizePass([&](const llvm::GlobalValue& value) { return kept.count(&value) != 0; }));
-  passes.addPass(llvm::GlobalDCEPass());
+  inlining.addPass(llvm::GlobalDCEPass());
+  inlining.run(*device.module, Analyses(machine).modules());
+  settle_ptx(device);
+
   llvm::FunctionPassManager early;
   early.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   early.addPass(llvm::EarlyCSEPass());
   early.addPass(llvm::SimplifyCFGPass());
   early.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(early)));
-  passes.run(*device.module, analyses.modules());
+  llvm::ModulePassManager first;
+  first.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(early)));
+  first.run(*device.module, Analyses(machine).modules());
   for (auto& kernel : device.kernels) share_strided_loops(*kernel.function);
 
   Analyses anew(machine);
+  for (auto& kernel : device.kernels) keep_long_waits_whole(*kernel.function, anew.functions());
   llvm::ModulePassManager rest;
   rest.addPass(llvm::createModuleToFunctionPassAdaptor(anew.builder().buildFunctionSimplificationPipeline(
       llvm::OptimizationLevel::O2, llvm::ThinOrFullLTOPhase::None)));

@@ -21,6 +21,10 @@
 #ifndef __CUDACC_EXTENDED_LAMBDA__
 #define __CUDACC_EXTENDED_LAMBDA__ 1
 #endif
+/* What nvcc answers of the closure types of lambdas with __device__. Clang makes them ordinary ones, whose results can be asked for. */
+#define __nv_is_extended_device_lambda_closure_type(...) false
+#define __nv_is_extended_host_device_lambda_closure_type(...) false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(...) false
 #ifndef __CUDACC_RELAXED_CONSTEXPR__
 #define __CUDACC_RELAXED_CONSTEXPR__ 1
 #endif
@@ -61,6 +65,7 @@ cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes = 0, st
 #include "nuna/device/lanes.h"
 #include "nuna/device/load_store.h"
 #include "nuna/device/math.h"
+#include "nuna/device/ptx.h"
 #include "nuna/device/rounded.h"
 #include "nuna/device/special.h"
 #include "nuna/device/surface.h"

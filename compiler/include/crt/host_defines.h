@@ -1,4 +1,9 @@
 #pragma once
+
+/* Thrust takes the keywords away where CUDA's own guard is absent. */
+#ifndef __HOST_DEFINES_H__
+#define __HOST_DEFINES_H__
+#endif
 /* CUDA's keywords. Clang in CUDA mode knows the attributes; for any other compiler they are nothing, so that a plain C or C++ file
  * may include what a CUDA file includes. */
 

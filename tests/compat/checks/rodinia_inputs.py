@@ -7,6 +7,7 @@
   rodinia_inputs.py image FILE WIDTH       dwt2d: WIDTH x WIDTH pixels of three smooth colours
   rodinia_inputs.py records FILE LIST      nn: 2,000 hurricanes, and the list of files that names this one
   rodinia_inputs.py points FILE            kmeans: 2,000 points of 8 features around five centres
+  rodinia_inputs.py graph FILE             bfs: 4,096 nodes of six edges each
   rodinia_inputs.py video FILE FRAMES      heartwall: uncompressed grey frames with a slowly moving pattern
 """
 
@@ -77,6 +78,14 @@ def points(path):
     pathlib.Path(path).write_text("\n".join(lines) + "\n")
 
 
+def graph(path, size=4096, degree=6):
+    """Each node: its first edge and how many; the source; each edge: where to, and a cost nobody asks for."""
+    chosen = random.Random(7)
+    lines = [str(size), *(f"{node * degree} {degree}" for node in range(size)), "", "0", "", str(size * degree)]
+    lines += [f"{chosen.randrange(size)} {chosen.randint(1, 10)}" for _ in range(size * degree)]
+    pathlib.Path(path).write_text("\n".join(lines) + "\n")
+
+
 def video(path, frames, width=656, height=744):
     """AVI: one stream of 8-bit frames. Heartwall reads the first width x height bytes of each."""
     def chunk(name, data):
@@ -102,7 +111,7 @@ def video(path, frames, width=656, height=744):
     pathlib.Path(path).write_bytes(chunk(b"RIFF", body))
 
 
-MAKERS = {maker.__name__: maker for maker in (keys, mesh, text, image, records, points, video)}
+MAKERS = {maker.__name__: maker for maker in (keys, mesh, text, image, records, points, graph, video)}
 
 if __name__ == "__main__":
     if len(sys.argv) < 3 or sys.argv[1] not in MAKERS:
