@@ -21,6 +21,15 @@ TEST_F(Symbols, AreCopiedToAndFrom) {
   EXPECT_EQ(cudaMemcpyToSymbol(&unknown, values, 4, 0, cudaMemcpyHostToDevice), cudaErrorInvalidSymbol);
 }
 
+TEST_F(Symbols, AreFoundByTextAsBeforeCuda5) {
+  void* address = nullptr;
+  ASSERT_EQ(cudaGetSymbolAddress(&address, "variable"), cudaSuccess);
+  EXPECT_EQ(address, device_variable);
+  EXPECT_EQ(cudaGetSymbolAddress(&address, "variables"), cudaErrorInvalidSymbol);
+  EXPECT_EQ(cudaGetSymbolAddress(&address, nullptr), cudaErrorInvalidSymbol);
+  EXPECT_EQ(cudaGetSymbolAddress(&address, reinterpret_cast<const void*>(8)), cudaErrorInvalidSymbol);
+}
+
 TEST_F(Symbols, HaveAddressesAndSizes) {
   void* address = nullptr;
   size_t bytes = 0;

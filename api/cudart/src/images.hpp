@@ -47,7 +47,7 @@ class Images {
 
   /// Throws Refused: cudaErrorInvalidDeviceFunction, cudaErrorNoKernelImageForDevice.
   Function& function(const void* host);
-  /// Throws Refused (cudaErrorInvalidSymbol).
+  /// `host` is the host's name, or text that names it, as CUDA before 5 had it. Throws Refused (cudaErrorInvalidSymbol).
   Variable variable(const void* host);
 
  private:
@@ -61,6 +61,7 @@ class Images {
   const nuna_kernel* find_kernel(const Entry& entry, const nuna_image*& image) const;
   const nuna_variable* find_variable(const std::string& name, const std::string& id) const;
   const nuna_variable* variable_at(const void* address) const;
+  const nuna_variable* variable_called(const void* text) const;
   std::unique_ptr<Function> resolve(const Entry& entry) const;
   void fill_managed();
 

@@ -7,6 +7,8 @@
   rodinia_inputs.py image FILE WIDTH       dwt2d: WIDTH x WIDTH pixels of three smooth colours
   rodinia_inputs.py records FILE LIST      nn: 2,000 hurricanes, and the list of files that names this one
   rodinia_inputs.py points FILE            kmeans: 2,000 points of 8 features around five centres
+  rodinia_inputs.py matrix FILE SIZE       gaussian: its size, its rows with a strong diagonal, and the right side
+  rodinia_inputs.py numbers FILE COUNT LOW HIGH    hotspot: temperatures, or power
   rodinia_inputs.py graph FILE             bfs: 4,096 nodes of six edges each
   rodinia_inputs.py video FILE FRAMES      heartwall: uncompressed grey frames with a slowly moving pattern
 """
@@ -78,6 +80,21 @@ def points(path):
     pathlib.Path(path).write_text("\n".join(lines) + "\n")
 
 
+def matrix(path, size):
+    chosen = random.Random(7)
+    size = int(size)
+    rows = [[chosen.uniform(-1, 1) + (size if x == y else 0) for x in range(size)] for y in range(size)]
+    rows.append([chosen.uniform(-10, 10) for _ in range(size)])
+    lines = [" ".join(f"{value:.4f}" for value in row) for row in rows]
+    pathlib.Path(path).write_text("\n\n".join([str(size), "\n".join(lines[:-1]), lines[-1]]) + "\n")
+
+
+def numbers(path, count, low, high):
+    chosen = random.Random(7)
+    lines = [f"{chosen.uniform(float(low), float(high)):.6f}" for _ in range(int(count))]
+    pathlib.Path(path).write_text("\n".join(lines) + "\n")
+
+
 def graph(path, size=4096, degree=6):
     """Each node: its first edge and how many; the source; each edge: where to, and a cost nobody asks for."""
     chosen = random.Random(7)
@@ -111,7 +128,7 @@ def video(path, frames, width=656, height=744):
     pathlib.Path(path).write_bytes(chunk(b"RIFF", body))
 
 
-MAKERS = {maker.__name__: maker for maker in (keys, mesh, text, image, records, points, graph, video)}
+MAKERS = {maker.__name__: maker for maker in (keys, mesh, text, image, records, points, matrix, numbers, graph, video)}
 
 if __name__ == "__main__":
     if len(sys.argv) < 3 or sys.argv[1] not in MAKERS:
