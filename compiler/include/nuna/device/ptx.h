@@ -19,7 +19,10 @@ NUNA_DEVICE int __nuna_ptx_last(unsigned lane, unsigned segments) {
 }
 #define NUNA_PTX_RULE(name, source_lane, comparison, slot)                                                  \
   struct __nuna_ptx_##name {                                                                                \
-    NUNA_DEVICE int source(unsigned lane, unsigned by, unsigned segments) { return (int)(source_lane); }    \
+    NUNA_DEVICE int source(unsigned lane, unsigned by, unsigned segments) {                                 \
+      (void)segments;                                                                                       \
+      return (int)(source_lane);                                                                            \
+    }                                                                                                       \
     NUNA_DEVICE bool inside(unsigned lane, unsigned by, unsigned segments) {                                \
       return source(lane, by, segments) comparison __nuna_ptx_last(lane, segments);                         \
     }                                                                                                       \
