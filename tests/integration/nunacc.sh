@@ -183,7 +183,7 @@ C
 passes "static __managed__ variables" "$nunacc" managed.cpp managed_one.cu managed_two.cu -o managed
 passes "running them" ./managed
 passes "compiling them with -dc" "$nunacc" -dc managed_one.cu managed_two.cu
-refuses "linking them" "of_kernels: a static __managed__" "$nunacc" managed.cpp managed_one.o managed_two.o -o managed
+refuses "linking them" ": a static __managed__ variable is not supported with -rdc=true" "$nunacc" managed.cpp managed_one.o managed_two.o -o managed
 
 printf 'int main() { return 0; }\n' > nothing.cu
 # PTX, by an nvcc that only says how it was called, and by one that fails.
