@@ -9,38 +9,38 @@
 
 template <class T>
 inline cudaError_t cudaMalloc(T** devPtr, size_t size) {
-  return cudaMalloc(reinterpret_cast<void**>(devPtr), size);
+  return cudaMalloc((void**)(devPtr), size);
 }
 template <class T>
 inline cudaError_t cudaMallocManaged(T** devPtr, size_t size, unsigned int flags = cudaMemAttachGlobal) {
-  return cudaMallocManaged(reinterpret_cast<void**>(devPtr), size, flags);
+  return cudaMallocManaged((void**)(devPtr), size, flags);
 }
 template <class T>
 inline cudaError_t cudaMallocHost(T** ptr, size_t size, unsigned int flags = 0) {
-  return cudaHostAlloc(reinterpret_cast<void**>(ptr), size, flags);
+  return cudaHostAlloc((void**)(ptr), size, flags);
 }
 static inline cudaError_t cudaMallocHost(void** ptr, size_t size, unsigned int flags) {
   return cudaHostAlloc(ptr, size, flags);
 }
 template <class T>
 inline cudaError_t cudaHostAlloc(T** ptr, size_t size, unsigned int flags) {
-  return cudaHostAlloc(reinterpret_cast<void**>(ptr), size, flags);
+  return cudaHostAlloc((void**)(ptr), size, flags);
 }
 template <class T>
 inline cudaError_t cudaHostGetDevicePointer(T** pDevice, void* pHost, unsigned int flags) {
-  return cudaHostGetDevicePointer(reinterpret_cast<void**>(pDevice), pHost, flags);
+  return cudaHostGetDevicePointer((void**)(pDevice), pHost, flags);
 }
 template <class T>
 inline cudaError_t cudaMallocPitch(T** devPtr, size_t* pitch, size_t width, size_t height) {
-  return cudaMallocPitch(reinterpret_cast<void**>(devPtr), pitch, width, height);
+  return cudaMallocPitch((void**)(devPtr), pitch, width, height);
 }
 template <class T>
 inline cudaError_t cudaMallocAsync(T** ptr, size_t size, cudaStream_t stream) {
-  return cudaMallocAsync(reinterpret_cast<void**>(ptr), size, stream);
+  return cudaMallocAsync((void**)(ptr), size, stream);
 }
 template <class T>
 inline cudaError_t cudaMallocAsync(T** ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream) {
-  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(ptr), size, memPool, stream);
+  return cudaMallocFromPoolAsync((void**)(ptr), size, memPool, stream);
 }
 static inline cudaError_t cudaMallocAsync(void** ptr, size_t size, cudaMemPool_t memPool,
                                           cudaStream_t stream) {
@@ -48,7 +48,7 @@ static inline cudaError_t cudaMallocAsync(void** ptr, size_t size, cudaMemPool_t
 }
 template <class T>
 inline cudaError_t cudaMallocFromPoolAsync(T** ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream) {
-  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(ptr), size, memPool, stream);
+  return cudaMallocFromPoolAsync((void**)(ptr), size, memPool, stream);
 }
 template <class T>
 inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T* devPtr, size_t length = 0,
@@ -71,7 +71,7 @@ inline cudaError_t cudaGetSymbolAddress(void** devPtr, const T& symbol) {
 }
 template <class P, class T>
 inline cudaError_t cudaGetSymbolAddress(P** devPtr, const T& symbol) {
-  return cudaGetSymbolAddress(reinterpret_cast<void**>(devPtr), nuna_cudart::address_of(symbol));
+  return cudaGetSymbolAddress((void**)(devPtr), nuna_cudart::address_of(symbol));
 }
 template <class T>
 inline cudaError_t cudaGetSymbolSize(size_t* size, const T& symbol) {
