@@ -37,7 +37,18 @@ class Inlining {
     }
   }
 
+  std::vector<llvm::Argument*> was_restrict;  ///< of kernels in which threads wait
+
  private:
+  /// Of a function in which threads wait: what one thread's `restrict` pointer leads to, others may have changed meanwhile.
+  void forget_restrict(llvm::Function& function) {
+    for (auto& argument : function.args()) {
+      if (!argument.hasNoAliasAttr() || argument.onlyReadsMemory()) continue;
+      argument.removeAttr(llvm::Attribute::NoAlias);
+      if (kernels_.count(&function) != 0) was_restrict.push_back(&argument);
+    }
+  }
+
   /// Callees come before their callers.
   void visit(llvm::Function* function, bool recursive) {
     if (function == nullptr || function->isDeclaration()) return;
@@ -52,7 +63,10 @@ class Inlining {
       waits |= wait_.count(called) != 0;
       needs_thread |= need_thread_.count(called) != 0;
     }
-    if (waits) wait_.insert(function);
+    if (waits) {
+      wait_.insert(function);
+      forget_restrict(*function);
+    }
     if (needs_thread) need_thread_.insert(function);
     if (kernels_.count(function) != 0) return;
     const bool by_pointer = function->hasAddressTaken();
@@ -77,11 +91,28 @@ class Inlining {
   std::set<llvm::Function*> need_thread_;
 };
 
+/// Whether the kernel writes nothing through the pointer, and gives it to nobody.
+bool is_only_read(const llvm::Value& pointer) {
+  std::vector<const llvm::Value*> work{&pointer};
+  std::set<const llvm::Value*> seen;
+  while (!work.empty()) {
+    const auto* value = work.back();
+    work.pop_back();
+    if (!seen.insert(value).second) continue;
+    for (const auto* user : value->users()) {
+      if (llvm::isa<llvm::LoadInst, llvm::ICmpInst>(user)) continue;
+      if (!llvm::isa<llvm::GetElementPtrInst, llvm::PHINode, llvm::SelectInst>(user)) return false;
+      work.push_back(user);
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 void simplify(DeviceModule& device, llvm::TargetMachine& machine) {
   translate_ptx(*device.module);
-  Inlining{device};
+  const Inlining inlined(device);
   std::set<const llvm::GlobalValue*> kept(device.variables.begin(), device.variables.end());
   for (const auto& shared : device.shared) kept.insert(shared.variable);
   for (const auto& kernel : device.kernels) kept.insert(kernel.function);
@@ -101,6 +132,9 @@ void simplify(DeviceModule& device, llvm::TargetMachine& machine) {
   llvm::ModulePassManager first;
   first.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(early)));
   first.run(*device.module, Analyses(machine).modules());
+  for (auto* argument : inlined.was_restrict) {
+    if (is_only_read(*argument)) argument->addAttr(llvm::Attribute::NoAlias);
+  }
   for (auto& kernel : device.kernels) share_strided_loops(*kernel.function);
 
   Analyses anew(machine);

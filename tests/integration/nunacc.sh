@@ -174,6 +174,31 @@ bool check_$part() {
 }
 C
 done
+cat > restrict.cu <<'C'
+#include <cstdio>
+// A thread reads through its restrict pointers what others wrote before a barrier.
+__global__ void follow(int* __restrict__ at, int* __restrict__ next, const int* __restrict__ table, int steps) {
+  const int t = threadIdx.x;
+  for (int i = 0; i < steps; ++i) {
+    if (table[at[0]] % 32 == t) next[0] = table[at[0]];
+    __syncthreads();
+    if (t == 0) at[0] = next[0];
+    __syncthreads();
+  }
+}
+int main() {
+  int *at, *next, *table, expected = 3;
+  cudaMallocManaged(&at, 4), cudaMallocManaged(&next, 4), cudaMallocManaged(&table, 4000);
+  for (int i = 0; i < 1000; ++i) table[i] = (i * 37 + 11) % 1000;
+  at[0] = next[0] = expected;
+  for (int i = 0; i < 5; ++i) expected = table[expected];
+  follow<<<1, 32>>>(at, next, table, 5);
+  cudaDeviceSynchronize();
+  std::puts(at[0] == expected ? "PASS" : "FAIL");
+}
+C
+passes "threads that share what restrict pointers lead to" "$nunacc" -O3 restrict.cu -o restrict
+passes "running them" ./restrict
 cat > managed.cpp <<'C'
 #include <cstdio>
 bool check_one();
