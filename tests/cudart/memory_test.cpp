@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -30,8 +31,9 @@ TEST_F(Memory, IsZeroALittleBeforeAndBehind) {
   void* memory = nullptr;
   ASSERT_EQ(cudaMalloc(&memory, kBytes), cudaSuccess);
   const auto* const bytes = static_cast<const char*>(memory);
-  EXPECT_EQ(std::count(bytes - kMargin, bytes, 0), kMargin);
-  EXPECT_EQ(std::count(bytes + kBytes, bytes + kBytes + kMargin, 0), kMargin);
+  const auto zeros = std::getenv("NUNA_POISON") == nullptr ? kMargin : 0;  // nobody has written there
+  EXPECT_EQ(std::count(bytes - kMargin, bytes, 0), zeros);
+  EXPECT_EQ(std::count(bytes + kBytes, bytes + kBytes + kMargin, 0), zeros);
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
 }
 
