@@ -55,6 +55,7 @@ void BlockFrame::find_memory() {
     auto* local = at.CreateAlloca(array->getAllocatedType(), nullptr, "array");
     local->setAlignment(array->getAlign());
     given[array] = local;
+    scopes.add_array(*local);
   }
 }
 
@@ -131,7 +132,9 @@ Value* BlockFrame::place_of(const llvm::AllocaInst* kept, const Thread& thread) 
 Value* BlockFrame::uniform_place(const KeptValue& value) const {
   const auto in_memory = memory.uniform.find(value.home);
   if (in_memory == memory.uniform.end()) return uniform_.at(value.home);
-  return at.CreateInBoundsGEP(at.getInt64Ty(), in_scratch(in_memory->second), group);
+  const auto bytes = function.getParent()->getDataLayout().getTypeAllocSize(value.home->getAllocatedType());
+  auto* before = at.CreateMul(at.CreateZExt(group, at.getInt64Ty()), at.getInt64(bytes_of_group(bytes)));
+  return at.CreatePtrAdd(in_scratch(in_memory->second), before);
 }
 
 Value* BlockFrame::counter_of(const Thread& thread) const {

@@ -56,7 +56,7 @@ class BlockFrame {
   const ThreadCode& code;
   const BlockMemory& memory;
   const Shape shape;
-  const MemoryScopes scopes;
+  MemoryScopes scopes;
 
   llvm::Value* grid[3] = {};
   llvm::Value* block[3] = {};

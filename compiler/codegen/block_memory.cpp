@@ -43,6 +43,8 @@ class Layout {
 
 }  // namespace
 
+std::uint64_t bytes_of_group(std::uint64_t bytes) { return rounded(bytes, 8); }
+
 BlockMemory lay_out(const ThreadCode& code, const DeviceModule& device, const CommonShared& common) {
   const auto& function = *code.function;
   Layout to(device.module->getDataLayout());
@@ -67,10 +69,10 @@ BlockMemory lay_out(const ThreadCode& code, const DeviceModule& device, const Co
   for (const auto& value : code.values) {
     const auto bytes = to.size(value.home->getAllocatedType());
     if (value.how == KeptValue::How::per_thread) {
-      if (groups && !value.across_barrier) continue;  // BlockFunction keeps it by lane
+      if (groups && !value.across_barrier) continue;  // BlockFrame keeps it by lane
       to.memory.per_thread[value.home] = to.add_per_thread(bytes);
     } else if (value.how == KeptValue::How::uniform && groups && value.across_barrier) {
-      to.memory.uniform[value.home] = to.add(most * rounded(bytes, 8));
+      to.memory.uniform[value.home] = to.add(most * bytes_of_group(bytes));
     }
   }
   for (const auto* array : code.arrays)

@@ -30,7 +30,7 @@ struct BlockMemory {
   std::uint64_t group_counters = 0;                             ///< a program counter for each group
   std::map<const llvm::GlobalVariable*, std::uint64_t> shared;  ///< static __shared__ variables
   std::uint64_t shared_bytes = 0;                            ///< of static shared memory that the kernel uses
-  std::map<const llvm::AllocaInst*, std::uint64_t> uniform;  ///< 8 bytes or more for each group
+  std::map<const llvm::AllocaInst*, std::uint64_t> uniform;  ///< bytes_of_group for each group
   std::map<const llvm::AllocaInst*, PerThread>
       per_thread;      ///< others live within a group's turn: a word a lane
   PerThread counters;  ///< threads' own program counters
@@ -38,6 +38,9 @@ struct BlockMemory {
   std::uint64_t fixed_bytes = 0;
   std::uint64_t thread_bytes = 0;
 };
+
+/// What each group has for a uniform value of `bytes` bytes.
+std::uint64_t bytes_of_group(std::uint64_t bytes);
 
 /// Static shared memory of all functions that are no kernels: at the same place in every block.
 using CommonShared = std::map<const llvm::GlobalVariable*, std::uint64_t>;

@@ -173,6 +173,15 @@ class TestWriter {
   Value* holds_;
 };
 
+/// Whether the test can see that the value, or an extended part of it, wraps within a block: in few bits it may come round again.
+bool shows_wraps(ThreadAffine& affine, const Value& varying) {
+  bool wide = varying.getType()->getIntegerBitWidth() >= 32;
+  affine.for_extended(varying, [&](const Value& part, const Steps&, bool) {
+    wide = wide && part.getType()->getIntegerBitWidth() >= 32;
+  });
+  return wide;
+}
+
 llvm::Function* copy_with(llvm::Function& kernel, const char* suffix, llvm::ValueToValueMapTy& map) {
   auto* copy = llvm::CloneFunction(&kernel, map);
   copy->setName(kernel.getName() + suffix);
@@ -194,6 +203,7 @@ std::vector<Guard> find_guards(llvm::Function& kernel) {
       const auto steps = affine.steps_of(*varying);
       const auto fixed = affine.steps_of(*bound);
       if (!steps || steps->none() || !fixed || !fixed->none() || !affine.knows_block(*varying)) continue;
+      if (!shows_wraps(affine, *varying)) continue;
       guards.push_back({&instruction, varying, bound, lies_below(*bound)});
       assume_inside(guards.back(), affine);
       break;
@@ -238,7 +248,7 @@ llvm::Function* make_interior_test(const llvm::Function& kernel, const std::vect
   at.SetInsertPoint(llvm::BasicBlock::Create(context, "", test));
   TestWriter writer(at, *test, kernel);
   for (const auto& guard : guards) writer.require(guard);
-  at.CreateRet(writer.holds());
+  at.CreateRet(at.CreateFreeze(writer.holds()));  // shifts and conversions out of range are poison
   return test;
 }
 

@@ -1,5 +1,7 @@
 #include "codegen/memory_scopes.hpp"
 
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/Analysis/CaptureTracking.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -7,23 +9,26 @@
 
 namespace nuna::compiler {
 
-namespace {
-
-/// Whether threads of a block may make this access in any order: no atomic, nothing volatile, no unknown call, no memory that
-/// is one thread's after the other's.
-bool is_independent(const llvm::Instruction& access) {
-  if (access.isVolatile() || access.isAtomic()) return false;
-  const llvm::Value* address = llvm::getLoadStorePointerOperand(&access);
-  if (address == nullptr) return false;
-  return !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address, 12));
-}
-
-}  // namespace
-
 MemoryScopes::MemoryScopes(llvm::LLVMContext& context) : context_(context) {
   llvm::MDBuilder builder(context);
   auto* domain = builder.createAnonymousAliasScopeDomain("nuna");
   kept_ = llvm::MDNode::get(context, builder.createAnonymousAliasScope(domain, "kept"));
+}
+
+bool MemoryScopes::may_be_array(const llvm::Value& address) const {
+  llvm::SmallVector<const llvm::Value*, 4> objects;
+  llvm::getUnderlyingObjects(&address, objects, nullptr, 32);
+  return llvm::any_of(objects, [&](const llvm::Value* object) {
+    if (llvm::isa<llvm::Constant>(object)) return false;
+    if (!llvm::isa<llvm::LoadInst>(object)) return true;  // an array, or nobody knows what
+    return llvm::any_of(arrays_, [](const auto* array) { return llvm::PointerMayBeCaptured(array, true, true); });
+  });
+}
+
+bool MemoryScopes::is_independent(const llvm::Instruction& access) const {
+  if (access.isVolatile() || access.isAtomic()) return false;
+  const llvm::Value* address = llvm::getLoadStorePointerOperand(&access);
+  return address != nullptr && (arrays_.empty() || !may_be_array(*address));
 }
 
 void MemoryScopes::mark_users(llvm::Instruction& access, llvm::MDNode* group) const {

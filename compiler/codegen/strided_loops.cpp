@@ -4,6 +4,7 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
 #include <map>
@@ -19,14 +20,32 @@ namespace {
 
 using llvm::Value;
 
-/// Whether `value` can be computed before `loop`.
-bool is_known_before(const llvm::Loop& loop, const Value& value) {
+/// Whether `value` is a number of things, or a place among them, by how it is made: sums and products of indices, sizes, and what all
+/// threads know, from which nothing is taken away.
+bool is_count(const Value& value, int depth = 0) {
+  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(&value)) return constant->getValue().isNonNegative();
   const auto* instruction = llvm::dyn_cast<llvm::Instruction>(&value);
-  if (instruction == nullptr || !loop.contains(instruction)) return true;
-  if (llvm::isa<llvm::PHINode>(instruction) || instruction->mayReadOrWriteMemory()) return false;
-  if (!special_register_of(*instruction) && !llvm::isSafeToSpeculativelyExecute(instruction)) return false;
-  return llvm::all_of(instruction->operands(),
-                      [&](const auto& operand) { return is_known_before(loop, *operand); });
+  if (instruction == nullptr || special_register_of(*instruction)) return true;
+  if (depth > 8) return false;
+  switch (instruction->getOpcode()) {
+    case llvm::Instruction::Load:
+    case llvm::Instruction::PHI:
+    case llvm::Instruction::LShr:
+    case llvm::Instruction::UDiv:
+    case llvm::Instruction::URem:
+      return true;
+    case llvm::Instruction::Add:
+    case llvm::Instruction::Mul:
+    case llvm::Instruction::Or:
+    case llvm::Instruction::Shl:
+    case llvm::Instruction::SDiv:
+    case llvm::Instruction::SExt:
+    case llvm::Instruction::ZExt:
+    case llvm::Instruction::Trunc:
+      return llvm::all_of(instruction->operands(), [&](const auto& part) { return is_count(*part, depth + 1); });
+    default:
+      return false;
+  }
 }
 
 /// What is known of a loop that threads share.
@@ -45,6 +64,8 @@ struct StridedLoop {
 class Finder {
  public:
   explicit Finder(llvm::Function& kernel) : uniformity_(kernel), affine_(uniformity_) {}
+
+  const Uniformity& uniformity() const { return uniformity_; }
 
   std::optional<StridedLoop> find(llvm::Loop& loop) {
     auto* header = loop.getHeader();
@@ -74,16 +95,43 @@ class Finder {
       found.index = llvm::dyn_cast<llvm::PHINode>(index);
       found.tested = varying;
       if (found.index == nullptr || found.index->getParent() != loop.getHeader() ||
-          !is_known_before(loop, *fixed) || !uniformity_.is_uniform(*fixed))
+          found.index->getType()->getIntegerBitWidth() < 32 || !is_known_before(loop, *fixed) || !uniformity_.is_uniform(*fixed))
         continue;
       auto predicate = varying == found.test->getOperand(0) ? found.test->getPredicate()
                                                             : found.test->getSwappedPredicate();
       if (!found.stays_when_true) predicate = llvm::CmpInst::getInversePredicate(predicate);
       if (llvm::ICmpInst::isEquality(predicate)) continue;
       found.rises = llvm::ICmpInst::isLT(predicate) || llvm::ICmpInst::isLE(predicate);
-      return find_stride(found);
+      const bool is_signed = llvm::ICmpInst::isSigned(predicate) && !llvm::isa<llvm::ZExtInst>(varying);
+      return find_stride(found) && keeps_order(found, is_signed);
     }
     return false;
+  }
+
+  /// Whether the thread that begins last, as numbers go, leaves first, and none comes back. Signed numbers do not pass 2^31 in
+  /// any program whose accesses lie within their arrays; unsigned ones pass zero where something was taken from them.
+  static bool keeps_order(const StridedLoop& found, bool is_signed) {
+    if (!is_signed) return found.rises && is_count(*found.start) && is_count(*found.stride);
+    if (found.rises) return is_count(*found.stride);
+    const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(found.stride);
+    if (constant != nullptr) return constant->isNegative();
+    const auto* taken = llvm::dyn_cast<llvm::BinaryOperator>(found.stride);
+    return taken != nullptr && taken->getOpcode() == llvm::Instruction::Sub &&
+           llvm::PatternMatch::match(taken->getOperand(0), llvm::PatternMatch::m_Zero()) &&
+           is_count(*taken->getOperand(1));
+  }
+
+  /// Whether `value` can be computed before `loop`.
+  bool is_known_before(const llvm::Loop& loop, const Value& value) {
+    const auto* instruction = llvm::dyn_cast<llvm::Instruction>(&value);
+    if (instruction == nullptr || !loop.contains(instruction)) return true;
+    const auto found = known_before_.find(instruction);
+    if (found != known_before_.end()) return found->second;
+    bool known = !llvm::isa<llvm::PHINode>(instruction) && !instruction->mayReadOrWriteMemory() &&
+                 (special_register_of(*instruction) || llvm::isSafeToSpeculativelyExecute(instruction));
+    known = known && llvm::all_of(instruction->operands(),
+                                  [&](const auto& operand) { return is_known_before(loop, *operand); });
+    return known_before_[instruction] = known;
   }
 
   bool find_stride(StridedLoop& found) {
@@ -120,9 +168,7 @@ class Finder {
 
   Uniformity uniformity_;
   ThreadAffine affine_;
-
- public:
-  const Uniformity& uniformity() const { return uniformity_; }
+  std::map<const llvm::Instruction*, bool> known_before_;
 };
 
 class Rewriter {
@@ -198,10 +244,12 @@ class Rewriter {
   Value* before_loop(Value& value) {
     auto* instruction = llvm::dyn_cast<llvm::Instruction>(&value);
     if (instruction == nullptr || !found_.loop->contains(instruction)) return &value;
+    auto& copy = before_[instruction];
+    if (copy != nullptr) return copy;
     auto* again = instruction->clone();
     for (auto& operand : again->operands()) operand.set(before_loop(*operand));
     again->dropPoisonGeneratingAnnotations();
-    return at_.Insert(again);
+    return copy = at_.Insert(again);
   }
 
   /// `value` as the thread computes it that is the last to leave.
@@ -238,6 +286,7 @@ class Rewriter {
   const StridedLoop& found_;
   const Uniformity& uniformity_;
   llvm::IRBuilder<> at_;
+  std::map<llvm::Instruction*, Value*> before_;
   std::map<llvm::Instruction*, Value*> copies_;
 };
 

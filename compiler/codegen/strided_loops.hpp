@@ -11,8 +11,8 @@
 
 namespace nuna::compiler {
 
-/// Rewrites such loops of `kernel`, innermost ones that nothing but their count ends: its loops are not rotated yet. The count
-/// is taken not to wrap, as it does in no program whose accesses lie within their arrays.
+/// Rewrites such loops of `kernel`, innermost ones that nothing but their count ends: its loops are not rotated yet. Loops of
+/// unsigned counts that something is taken from (threadIdx.x - 32) stay as they are, since these may wrap; others are taken not to.
 void share_strided_loops(llvm::Function& kernel);
 
 }  // namespace nuna::compiler

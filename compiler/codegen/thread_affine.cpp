@@ -1,5 +1,6 @@
 #include "codegen/thread_affine.hpp"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -115,22 +116,27 @@ bool ThreadAffine::knows_block(const llvm::Value& value) {
   const auto* instruction = llvm::dyn_cast<llvm::Instruction>(&value);
   if (instruction == nullptr || !steps_of(value)) return false;
   if (const auto k = special_register_of(*instruction)) return *k >= kBlockIdx && *k < kBlockDim;
-  for (const auto& part : instruction->operands()) {
-    if (knows_block(*part)) return true;
-  }
-  return false;
+  const auto found = knows_block_.find(instruction);
+  if (found != knows_block_.end()) return found->second;
+  return knows_block_[instruction] =
+             llvm::any_of(instruction->operands(), [&](const auto& part) { return knows_block(*part); });
 }
 
-void ThreadAffine::for_extended(const llvm::Value& value,
-                                const std::function<void(const llvm::Value&, const Steps&, bool)>& visit) {
+void ThreadAffine::for_extended(const llvm::Value& value, const Visit& visit) {
+  std::set<const llvm::Value*> seen;
+  visit_extended(value, visit, seen);
+}
+
+void ThreadAffine::visit_extended(const llvm::Value& value, const Visit& visit,
+                                  std::set<const llvm::Value*>& seen) {
   const auto* instruction = llvm::dyn_cast<llvm::Instruction>(&value);
   const auto steps = steps_of(value);
-  if (instruction == nullptr || !steps || steps->none()) return;
+  if (instruction == nullptr || !steps || steps->none() || !seen.insert(&value).second) return;
   if (llvm::isa<llvm::SExtInst, llvm::ZExtInst>(instruction)) {
     const auto* part = instruction->getOperand(0);
-    visit(*part, *steps_of(*part), llvm::isa<llvm::ZExtInst>(instruction));
+    visit(*part, steps_of(*part).value(), llvm::isa<llvm::ZExtInst>(instruction));
   }
-  for (const auto& part : instruction->operands()) for_extended(*part, visit);
+  for (const auto& part : instruction->operands()) visit_extended(*part, visit, seen);
 }
 
 }  // namespace nuna::compiler

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "codegen/intrinsics.hpp"
 #include "codegen/uniformity.hpp"
@@ -28,7 +29,8 @@ class ThreadAffine {
   explicit ThreadAffine(const Uniformity& uniform) : uniform_(&uniform) {}
 
   /// The steps of `value`, an integer; nothing where they are no constants, or where it cannot be computed when a block starts.
-  /// Modulo 2^bits: whether it wraps between two threads is to be checked, of itself and of extended parts (parts_of).
+  /// Modulo 2^bits: whether it wraps between two threads is to be checked, of itself and of extended parts (for_extended). Of
+  /// 32 bits and more it does not if what the steps' signs call the least is not more than the most.
   std::optional<Steps> steps_of(const llvm::Value& value);
 
   /// From here on, `value` counts as something with these steps.
@@ -37,14 +39,19 @@ class ThreadAffine {
   /// Whether a block's place in the grid is a part of it.
   bool knows_block(const llvm::Value& value);
 
-  /// Calls visit(operand, steps, is_unsigned) for each operand of sign or zero extensions that `value` is made of.
+  /// Calls visit(operand, steps, from_zero) for each operand of sign or zero extensions that `value` is made of; from_zero: of zero
+  /// extensions.
   void for_extended(const llvm::Value& value,
                     const std::function<void(const llvm::Value&, const Steps&, bool)>& visit);
 
  private:
   std::optional<Steps> compute(const llvm::Instruction& instruction);
 
+  using Visit = std::function<void(const llvm::Value&, const Steps&, bool)>;
+  void visit_extended(const llvm::Value& value, const Visit& visit, std::set<const llvm::Value*>& seen);
+
   const Uniformity* uniform_ = nullptr;
+  std::map<const llvm::Value*, bool> knows_block_;
   std::map<const llvm::Value*, std::optional<Steps>> known_;
 };
 

@@ -312,6 +312,12 @@ class Planner {
     }
   }
 
+  /// Whether the user of an address may keep it somewhere, or give it back.
+  static bool escapes(const llvm::Instruction& user, const llvm::Value& address) {
+    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&user)) return store->getValueOperand() == &address;
+    return llvm::isa<llvm::CallBase>(user) && !llvm::isa<llvm::IntrinsicInst>(user);
+  }
+
   bool stays_in_one_region(llvm::AllocaInst& array) {
     if (code_.regions.size() == 1) return true;
     Blocks used;
@@ -325,11 +331,8 @@ class Planner {
         auto* instruction = llvm::dyn_cast<llvm::Instruction>(user);
         if (instruction == nullptr) return false;
         used.insert(instruction->getParent());
-        if (llvm::isa<llvm::StoreInst>(instruction) &&
-            llvm::cast<llvm::StoreInst>(instruction)->getValueOperand() == value) {
-          return false;  // its address is kept somewhere
-        }
-        if (llvm::isa<llvm::GetElementPtrInst, llvm::PHINode, llvm::SelectInst, llvm::CastInst>(
+        if (escapes(*instruction, *value)) return false;
+        if (llvm::isa<llvm::GetElementPtrInst, llvm::PHINode, llvm::SelectInst, llvm::CastInst, llvm::FreezeInst>(
                 instruction)) {
           work.push_back(instruction);
         }

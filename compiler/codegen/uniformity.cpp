@@ -1,6 +1,7 @@
 #include "codegen/uniformity.hpp"
 
 #include <llvm/ADT/GenericUniformityImpl.h>
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Analysis/TargetTransformInfoImpl.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Instructions.h>
@@ -17,29 +18,44 @@ bool is_register(const llvm::Value& value, unsigned k) {
   return instruction != nullptr && special_register_of(*instruction) == k;
 }
 
-/// Whether the value is a multiple of 32 where blockDim.x is.
-bool is_whole_warps(const llvm::Value& value) {
+constexpr int kDeepest = 8;  ///< what is made in more steps is not looked at
+
+/// Whether the value is made of what all threads of a warp know.
+bool is_of_warp(const llvm::Value& value, int depth = 0) {
+  if (llvm::isa<llvm::Constant, llvm::Argument>(value)) return true;
+  const auto* instruction = llvm::dyn_cast<llvm::Instruction>(&value);
+  if (instruction == nullptr || depth > kDeepest) return false;
+  if (const auto k = special_register_of(*instruction)) return *k != kThreadIdx && *k != kLane;
+  return llvm::isa<llvm::BinaryOperator, llvm::CastInst>(instruction) &&
+         llvm::all_of(instruction->operands(), [&](const auto& part) { return is_of_warp(*part, depth + 1); });
+}
+
+/// Whether the value is made of what all threads of a warp know, and a multiple of 32 where blockDim.x is.
+bool is_whole_warps(const llvm::Value& value, int depth = 0) {
   using namespace llvm::PatternMatch;
   const llvm::APInt* by = nullptr;
   const llvm::Value* a = nullptr;
   const llvm::Value* b = nullptr;
+  if (depth > kDeepest) return false;
+  auto whole = [&](const llvm::Value& part) { return is_whole_warps(part, depth + 1); };
   if (match(&value, m_APInt(by))) return (*by & 31) == 0;
-  if (match(&value, m_Shl(m_Value(), m_APInt(by)))) return by->uge(5);
-  if (match(&value, m_ZExtOrSExt(m_Value(a))) || match(&value, m_Trunc(m_Value(a))))
-    return is_whole_warps(*a);
-  if (match(&value, m_Mul(m_Value(a), m_Value(b)))) return is_whole_warps(*a) || is_whole_warps(*b);
-  if (match(&value, m_Add(m_Value(a), m_Value(b)))) return is_whole_warps(*a) && is_whole_warps(*b);
+  if (match(&value, m_Shl(m_Value(a), m_APInt(by)))) return by->uge(5) && is_of_warp(*a);
+  if (match(&value, m_ZExtOrSExt(m_Value(a))) || match(&value, m_Trunc(m_Value(a)))) return whole(*a);
+  if (match(&value, m_Mul(m_Value(a), m_Value(b))))
+    return (whole(*a) && is_of_warp(*b)) || (is_of_warp(*a) && whole(*b));
+  if (match(&value, m_Add(m_Value(a), m_Value(b)))) return whole(*a) && whole(*b);
   return is_register(value, kBlockDim);
 }
 
 /// Whether the value is threadIdx.x and whole warps: counted through a warp, beginning at a multiple of 32.
-bool counts_lanes(const llvm::Value& value) {
+bool counts_lanes(const llvm::Value& value, int depth = 0) {
   using namespace llvm::PatternMatch;
   const llvm::Value* a = nullptr;
   const llvm::Value* b = nullptr;
-  if (match(&value, m_ZExtOrSExt(m_Value(a)))) return counts_lanes(*a);
+  if (depth > kDeepest) return false;
+  if (match(&value, m_ZExtOrSExt(m_Value(a)))) return counts_lanes(*a, depth + 1);
   if (match(&value, m_Add(m_Value(a), m_Value(b))))
-    return (counts_lanes(*a) && is_whole_warps(*b)) || (is_whole_warps(*a) && counts_lanes(*b));
+    return (is_whole_warps(*b) && counts_lanes(*a, depth + 1)) || (is_whole_warps(*a) && counts_lanes(*b, depth + 1));
   return is_register(value, kThreadIdx);
 }
 
