@@ -21,7 +21,8 @@ bool MemoryScopes::may_be_array(const llvm::Value& address) const {
   return llvm::any_of(objects, [&](const llvm::Value* object) {
     if (llvm::isa<llvm::Constant>(object)) return false;
     if (!llvm::isa<llvm::LoadInst>(object)) return true;  // an array, or nobody knows what
-    return llvm::any_of(arrays_, [](const auto* array) { return llvm::PointerMayBeCaptured(array, true, true); });
+    return llvm::any_of(arrays_,
+                        [](const auto* array) { return llvm::PointerMayBeCaptured(array, true, true); });
   });
 }
 

@@ -23,7 +23,8 @@ using llvm::Value;
 /// Whether `value` is a number of things, or a place among them, by how it is made: sums and products of indices, sizes, and what all
 /// threads know, from which nothing is taken away.
 bool is_count(const Value& value, int depth = 0) {
-  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(&value)) return constant->getValue().isNonNegative();
+  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(&value))
+    return constant->getValue().isNonNegative();
   const auto* instruction = llvm::dyn_cast<llvm::Instruction>(&value);
   if (instruction == nullptr || special_register_of(*instruction)) return true;
   if (depth > 8) return false;
@@ -42,7 +43,8 @@ bool is_count(const Value& value, int depth = 0) {
     case llvm::Instruction::SExt:
     case llvm::Instruction::ZExt:
     case llvm::Instruction::Trunc:
-      return llvm::all_of(instruction->operands(), [&](const auto& part) { return is_count(*part, depth + 1); });
+      return llvm::all_of(instruction->operands(),
+                          [&](const auto& part) { return is_count(*part, depth + 1); });
     default:
       return false;
   }
@@ -95,7 +97,8 @@ class Finder {
       found.index = llvm::dyn_cast<llvm::PHINode>(index);
       found.tested = varying;
       if (found.index == nullptr || found.index->getParent() != loop.getHeader() ||
-          found.index->getType()->getIntegerBitWidth() < 32 || !is_known_before(loop, *fixed) || !uniformity_.is_uniform(*fixed))
+          found.index->getType()->getIntegerBitWidth() < 32 || !is_known_before(loop, *fixed) ||
+          !uniformity_.is_uniform(*fixed))
         continue;
       auto predicate = varying == found.test->getOperand(0) ? found.test->getPredicate()
                                                             : found.test->getSwappedPredicate();

@@ -314,7 +314,8 @@ class Planner {
 
   /// Whether the user of an address may keep it somewhere, or give it back.
   static bool escapes(const llvm::Instruction& user, const llvm::Value& address) {
-    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&user)) return store->getValueOperand() == &address;
+    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&user))
+      return store->getValueOperand() == &address;
     return llvm::isa<llvm::CallBase>(user) && !llvm::isa<llvm::IntrinsicInst>(user);
   }
 
@@ -332,8 +333,8 @@ class Planner {
         if (instruction == nullptr) return false;
         used.insert(instruction->getParent());
         if (escapes(*instruction, *value)) return false;
-        if (llvm::isa<llvm::GetElementPtrInst, llvm::PHINode, llvm::SelectInst, llvm::CastInst, llvm::FreezeInst>(
-                instruction)) {
+        if (llvm::isa<llvm::GetElementPtrInst, llvm::PHINode, llvm::SelectInst, llvm::CastInst,
+                      llvm::FreezeInst>(instruction)) {
           work.push_back(instruction);
         }
       }

@@ -27,7 +27,8 @@ bool is_of_warp(const llvm::Value& value, int depth = 0) {
   if (instruction == nullptr || depth > kDeepest) return false;
   if (const auto k = special_register_of(*instruction)) return *k != kThreadIdx && *k != kLane;
   return llvm::isa<llvm::BinaryOperator, llvm::CastInst>(instruction) &&
-         llvm::all_of(instruction->operands(), [&](const auto& part) { return is_of_warp(*part, depth + 1); });
+         llvm::all_of(instruction->operands(),
+                      [&](const auto& part) { return is_of_warp(*part, depth + 1); });
 }
 
 /// Whether the value is made of what all threads of a warp know, and a multiple of 32 where blockDim.x is.
@@ -55,7 +56,8 @@ bool counts_lanes(const llvm::Value& value, int depth = 0) {
   if (depth > kDeepest) return false;
   if (match(&value, m_ZExtOrSExt(m_Value(a)))) return counts_lanes(*a, depth + 1);
   if (match(&value, m_Add(m_Value(a), m_Value(b))))
-    return (is_whole_warps(*b) && counts_lanes(*a, depth + 1)) || (is_whole_warps(*a) && counts_lanes(*b, depth + 1));
+    return (is_whole_warps(*b) && counts_lanes(*a, depth + 1)) ||
+           (is_whole_warps(*a) && counts_lanes(*b, depth + 1));
   return is_register(value, kThreadIdx);
 }
 

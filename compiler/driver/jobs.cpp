@@ -33,6 +33,10 @@ class Planner {
 
   std::vector<Job> plan() {
     if (line_.inputs.empty()) throw std::runtime_error("no input files (nunacc --help says more)");
+    for (const auto& input : line_.inputs) {
+      if (input.kind != Input::Kind::library && input.path == line_.output)
+        throw std::runtime_error("-o " + line_.output + ": would be written over itself");
+    }
     switch (line_.goal) {
       case Goal::ptx:
         throw std::runtime_error("-ptx: code for GPUs is not written by nunacc; use nvcc -ptx");

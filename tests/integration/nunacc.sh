@@ -241,6 +241,7 @@ passes "running it" ./nothing
 refuses "a missing file" "missing\.cu: no such file" "$nunacc" -c missing.cu
 refuses "no file" "no input files" "$nunacc" -O3
 refuses "an unknown option" "--frobnicate: there is no such option" "$nunacc" --frobnicate -c nothing.cu
+refuses "a source as output" "nothing\.cu: would be written over itself" "$nunacc" -c nothing.cu -o nothing.cu
 refuses "-o without a name" "a value is missing" "$nunacc" -c nothing.cu -o
 refuses "a file that cannot be written" "no/such/folder" "$nunacc" -c nothing.cu -o no/such/folder/x.o
 printf '__device__ void wait(int n) { if (n > 0) wait(n - 1); __syncthreads(); }\n__global__ void k(int n) { wait(n); }\n' > recursive.cu
