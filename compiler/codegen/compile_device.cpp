@@ -198,6 +198,7 @@ class DeviceCompiler {
   /// Addresses of shared variables inside constant expressions become instructions, which block memory can replace.
   void spell_out_shared_addresses() {
     std::vector<llvm::Constant*> shared;
+    shared.reserve(device_.shared.size());
     for (const auto& variable : device_.shared) shared.push_back(variable.variable);
     llvm::convertUsersOfConstantsToInstructions(shared);
   }

@@ -9,6 +9,7 @@
  * Threads: a kernel's `run` is called from any number of threads at once, each with a call and scratch memory of its own. It
  * runs the blocks of its box one after the other, x fastest, and keeps nothing from one to the next. */
 
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): names of an ABI in C
 #include <stddef.h>
 #include <stdint.h>
 
@@ -123,3 +124,4 @@ void __nuna_end_kernel(int error);
 #ifdef __cplusplus
 }
 #endif
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
