@@ -38,13 +38,13 @@ bool lies_below(const Value& bound) {
 class Corners {
  public:
   Corners(llvm::IRBuilder<>& at, llvm::Function& test, const llvm::Function& kernel)
-      : at_(at), call_(at, test), test_(test), kernel_(kernel) {
+      : at_(at), call_(at, test), test_(test) {
     for (unsigned axis = 0; axis < 3; ++axis) {
       block_[axis] = call_.block(axis);
       last_[axis] = at_.CreateSub(block_[axis], at_.getInt32(1));
       grid_[axis] = call_.grid(axis);
     }
-    for (const auto& argument : kernel_.args()) arguments_[&argument] = call_.argument(argument);
+    for (const auto& argument : kernel.args()) arguments_[&argument] = call_.argument(argument);
   }
 
   Value* least(const Value& value, const Steps& steps) { return at_corner(value, steps, false); }
@@ -87,7 +87,6 @@ class Corners {
   llvm::IRBuilder<>& at_;
   BlockCall call_;
   llvm::Function& test_;
-  const llvm::Function& kernel_;
   Value* block_[3] = {};
   Value* last_[3] = {};
   Value* grid_[3] = {};

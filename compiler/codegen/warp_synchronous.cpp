@@ -5,10 +5,12 @@
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
 #include <set>
 
+#include "codegen/diagnostics.hpp"
 #include "codegen/intrinsics.hpp"
 #include "codegen/uniformity.hpp"
 
@@ -16,7 +18,7 @@ namespace nuna::compiler {
 
 namespace {
 
-/// Each meeting cuts the kernel: code with more is left as it is.
+/// Each meeting cuts the kernel: code with more is left as it is, with a warning.
 constexpr std::size_t kMostMeetings = 400;
 
 class Stepper {
@@ -33,7 +35,12 @@ class Stepper {
     std::vector<llvm::Instruction*> meetings;  // each before one of these
     const auto joins = find_joins();
     for (auto& block : kernel_) find_meetings(block, joins, meetings);
-    if (meetings.size() > kMostMeetings) return false;
+    if (meetings.size() > kMostMeetings) {
+      llvm::errs() << at_line(kernel_) << "warning: '" << readable(kernel_)
+                   << "' writes volatile shared memory in " << meetings.size()
+                   << " places, too many to keep the lanes of a warp in step: say __syncwarp()\n";
+      return false;
+    }
     for (auto* place : meetings) meet_before(*place);
     return true;
   }
