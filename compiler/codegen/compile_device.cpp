@@ -79,6 +79,9 @@ bool assume_31_bit_indices(llvm::Function& kernel) {
 /// Kernels of more instructions are compiled once, for blocks of any shape.
 constexpr std::size_t kLargestCopied = 3000;
 
+/// Kernels of up to so many have code of their own for the most usual size of blocks of one axis.
+constexpr std::size_t kSmall = 60;
+
 /// A kernel cut at its suspensions, and where its blocks keep things.
 struct PlannedKernel {
   ThreadCode code;
@@ -93,6 +96,7 @@ std::vector<Shape> shapes_of(const ThreadCode& code, bool for_any) {
   if (rows && code.grouping != Grouping::warps) shapes.push_back({16});
   if (rows && code.grouping == Grouping::none) shapes.push_back({32});
   if (code.grouping != Grouping::none) shapes.push_back({0, true});
+  if (!rows && code.grouping == Grouping::none && code.instructions <= kSmall) shapes.push_back({256});
   if (for_any && code.grouping == Grouping::none) shapes.push_back({0});
   return shapes;
 }
