@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares kernels compiled by nunacc with the same computation as loops for the CPU, by interleaved pairs.
 
-  tests/perf/cuda/run.py --nunacc build/release/bin/nunacc [--pairs N] [--threads 1,2] [--json] [--also NAME=COMMAND]
+  tests/perf/cuda/run.py --nunacc build/release/bin/nunacc [--pairs N] [--threads 1,2] [--json] [--write FILE] [--also NAME=COMMAND]
                          [NAME...]
 
 A pair is a process of ours, one of the peer, and one of ours again, after a warm-up; each gives the median of a few
@@ -14,6 +14,7 @@ Ours runs with NUNA_THREADS set. Exit status: 0, also for slow figures; 1 for wr
 """
 
 import argparse
+import datetime
 import json
 import os
 import pathlib
@@ -130,6 +131,26 @@ def table(rows):
               f"{row['aim']:5.2f}  {verdict}")
 
 
+def page(rows, pairs):
+    """docs/nunacc-speed.md."""
+    cpu = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown")
+    commit = subprocess.run(["git", "-C", str(HERE), "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True).stdout.strip()
+    clang = subprocess.run([CLANG, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+    lines = ["# Speed of compiled CUDA programs", "",
+             f"Made by `tests/perf/cuda/run.py --write`; do not edit. CUDA kernels compiled by nunacc beside the same computation as loops for the CPU",
+             f"({' '.join([CLANG, *FLAGS])}): peer / ours, above 1 we are faster; median and quartiles of {pairs} interleaved pairs of processes.",
+             "Where the peer has two forms the faster one of a pair counts: for hotspot, whose tiles compute a halo twice, that is a pass over rows,",
+             "which computes each cell once. Launches have no peer, but a limit, in microseconds.", "",
+             f"- date: {datetime.date.today()}", f"- machine: {cpu}, {os.cpu_count()} cores", f"- compiler: {clang}", f"- commit: {commit}", "",
+             "| row | threads | ours | peer | unit | ratio | quartiles | aim | met |", "|---|---|---|---|---|---|---|---|---|"]
+    for row in rows:
+        number = {key: f"{row[key]:.4g}" if key in row else "" for key in ("ours", "peer", "ratio")}
+        verdict = "wrong result" if not row["agree"] else "yes" if row["met"] else "**no**"
+        lines.append(f"| {row['name']} | {row['threads']} | {number['ours']} | {number['peer']} | {row['unit']} | {number['ratio']} | "
+                     f"{row['lower_quartile']:.2f} - {row['upper_quartile']:.2f} | {row['aim']:.2f} | {verdict} |")
+    return "\n".join(lines) + "\n"
+
+
 def main(argv):
     os.environ.setdefault("NUNACC_PTX", "off")  # it would only cost time
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -137,6 +158,7 @@ def main(argv):
     parser.add_argument("--pairs", type=int, default=LEAST_PAIRS)
     parser.add_argument("--threads", default="1,2", type=lambda text: [int(word) for word in text.split(",")])
     parser.add_argument("--json", action="store_true", help="one JSON object a line instead of the table")
+    parser.add_argument("--write", metavar="FILE", type=pathlib.Path, help="a page of the rows, too")
     parser.add_argument("--also", action="append", default=[], metavar="NAME=COMMAND")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*AIMS, *LAUNCHES]))
     options = parser.parse_args(argv)
@@ -166,6 +188,8 @@ def main(argv):
             rows += [row_of(name, threads, samples[threads], other) for other in also if name in samples[threads][other][0]]
     if {1, 2} <= set(options.threads):
         rows += speedup_rows(names, samples)
+    if options.write:
+        options.write.write_text(page(rows, options.pairs))
     if options.json:
         for row in rows:
             print(json.dumps(row))
