@@ -256,6 +256,9 @@ class DeviceCompiler {
     });
     interchange_uniform_loops(function, among);
     auto code = plan_threads(function, among);
+    if (among == Among::warp && code.grouping != Grouping::warps)
+      throw std::logic_error("nunacc planned " + function.getName().str() +
+                             " for warps in which nobody meets");
     code.calls_with_state = state_is_read && calls_functions(function);
     for (const auto& shared : device_.shared) {
       if (shared.dynamic) code.dynamic_shared.push_back(shared.variable);
