@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <vector>
 
 #include "cudart/fixture.hpp"
@@ -23,6 +24,17 @@ TEST_F(Memory, IsAlignedAndDisjoint) {
   std::sort(pieces.begin(), pieces.end());
   for (std::size_t i = 1; i < pieces.size(); ++i)
     EXPECT_LE(pieces[i - 1].first + pieces[i - 1].second, pieces[i].first);
+}
+
+// Rows whose length is a power of two share few lines of the level-1 cache; those of several arrays do not share the same.
+TEST_F(Memory, OfLargeArraysBeginsAtDifferentPlacesOfAPage) {
+  std::set<std::uintptr_t> places;
+  for (int i = 0; i < 4; ++i) {
+    void* memory = nullptr;
+    ASSERT_EQ(cudaMalloc(&memory, 16 << 20), cudaSuccess);
+    places.insert(reinterpret_cast<std::uintptr_t>(memory) % 4096);
+  }
+  EXPECT_EQ(places.size(), 4u);
 }
 
 TEST_F(Memory, IsZeroALittleBeforeAndBehind) {

@@ -18,6 +18,10 @@ constexpr std::size_t kChunkGranule = std::size_t{2} << 20;
 constexpr std::size_t kPageBytes = 4096;
 // Zeros before and behind what is allocated out of a chunk: kernels read a little outside of their arrays, which GPUs let them do.
 constexpr std::size_t kMarginBytes = std::size_t{64} << 10;
+// What chunks begin with lies at addresses that differ within a page: rows of grids whose length is a power of two share the few lines
+// that a level-1 cache has for one distance from the page's begin, and do not share them with those of the next grid, too.
+constexpr std::size_t kColourBytes = 1024;
+constexpr std::size_t kColours = 4;
 
 std::size_t rounded(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -99,7 +103,7 @@ std::uintptr_t Memory::take(std::size_t bytes) {
 void Memory::add_chunk(std::size_t bytes) {
   // A small limit is not spent on one chunk.
   const std::size_t least = std::min(kChunkBytes, rounded(limit_bytes_ / 16, kPageBytes));
-  const std::size_t wanted = bytes + 2 * kMarginBytes;
+  const std::size_t wanted = bytes + 2 * kMarginBytes + (kColours - 1) * kColourBytes;
   const std::size_t size = wanted > least ? rounded(wanted, std::min(kChunkGranule, least)) : least;
   if (chunk_bytes_ + size > limit_bytes_) drop_unused(0);
   const std::size_t room = limit_bytes_ - std::min(limit_bytes_, chunk_bytes_);
@@ -109,7 +113,7 @@ void Memory::add_chunk(std::size_t bytes) {
   const std::uintptr_t home = home_of(buffer);
   // The margins give way where memory is short.
   const std::size_t spare = fits - rounded(bytes, FreeList::kAlignment);
-  const std::size_t before = std::min(kMarginBytes, spare);
+  const std::size_t before = std::min(kMarginBytes + chunks_made_++ % kColours * kColourBytes, spare);
   const std::size_t behind = std::min(kMarginBytes, spare - before);
   chunk_bytes_ += fits;
   chunks_.emplace(home + before, Chunk{std::move(buffer), fits});

@@ -84,6 +84,7 @@ class Memory {
   std::unordered_map<std::uintptr_t, Chunk>
       chunks_;  // by the address that can be allocated first, in the host place
   FreeList list_;
+  std::size_t chunks_made_ = 0;
   std::size_t chunk_bytes_ = 0;
   std::optional<std::uintptr_t>
       shift_;  // from the address that Nuna tells the program to that in the host place
