@@ -24,6 +24,7 @@
 #include "codegen/interchange.hpp"
 #include "codegen/interior.hpp"
 #include "codegen/machine.hpp"
+#include "codegen/prefetch.hpp"
 #include "codegen/shared_atomics.hpp"
 #include "codegen/warp_synchronous.hpp"
 #include "nuna_cudart/image.h"
@@ -187,6 +188,9 @@ class DeviceCompiler {
     analyses.builder()
         .buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
         .run(*device_.module, analyses.modules());
+    for (auto& function : *device_.module) {
+      if (!function.isDeclaration()) prefetch_along_blocks(function, analyses.functions());
+    }
     print("optimised");
     write_object();
   }

@@ -11,15 +11,15 @@
 
 namespace nuna::perf {
 
-// The same pages as Nuna's instances: shared memory, aligned to pages and staggered by them.
+// The same pages as Nuna's instances: shared memory, staggered by pages, and within a page as large CUDA allocations are.
 template <class T>
 class Array {
  public:
   Array(std::span<const T> values, int pages)
-      : size_(values.size_bytes() + std::size_t(pages) * kPage),
+      : size_(values.size_bytes() + std::size_t(pages) * kStagger),
         block_(::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
     if (block_ == MAP_FAILED) throw std::bad_alloc();
-    first_ = reinterpret_cast<T*>(static_cast<char*>(block_) + std::size_t(pages) * kPage);
+    first_ = reinterpret_cast<T*>(static_cast<char*>(block_) + std::size_t(pages) * kStagger);
     std::copy(values.begin(), values.end(), first_);
   }
   Array(const Array&) = delete;
@@ -29,7 +29,7 @@ class Array {
   friend void swap(Array& a, Array& b) noexcept { std::swap(a.first_, b.first_); }  // both live equally long
 
  private:
-  static constexpr std::size_t kPage = 4096;
+  static constexpr std::size_t kStagger = 4096 + 1024;
   std::size_t size_;
   void* block_;
   T* first_;

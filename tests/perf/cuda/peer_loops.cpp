@@ -118,6 +118,74 @@ static void hotspot_pass(const float* before, const float* power, float* after, 
   }
 }
 
+/// Both steps a tile at a time, as the kernel does them, with a halo that each tile computes for itself. Rows are computed in their
+/// whole width, so that they are vectors, and what is not known kept as it was. Of tiles inside the grid.
+static void hotspot_tile(const float* before, const float* power, float* __restrict after, int side, int left,
+                         int top) {
+  alignas(64) float padded[(kTile + 2) * kTile], heat[kTile * kTile], next[kTile * kTile];
+  float* const tile = padded + kTile;
+  for (int y = 0; y < kTile; ++y) {
+    const std::int64_t row = std::int64_t(top + y) * side + left;
+    std::memcpy(tile + y * kTile, before + row, kTile * sizeof(float));
+    std::memcpy(heat + y * kTile, power + row, kTile * sizeof(float));
+  }
+  for (int done = 1; done <= kPyramid; ++done) {
+    for (int y = done; y < kTile - done; ++y) {
+      const float* const here = tile + y * kTile;
+#pragma clang loop unroll(disable)
+      for (int x = 0; x < kTile; ++x)
+        next[y * kTile + x] =
+            heated(here[x], here[x - kTile], here[x + kTile], here[x - 1], here[x + 1], heat[y * kTile + x]);
+    }
+    for (int y = done; y < kTile - done; ++y)
+      std::memcpy(tile + y * kTile + done, next + y * kTile + done, (kTile - 2 * done) * sizeof(float));
+  }
+  for (int y = kPyramid; y < kTile - kPyramid; ++y)
+    std::memcpy(after + std::int64_t(top + y) * side + left + kPyramid, tile + y * kTile + kPyramid,
+                (kTile - 2 * kPyramid) * sizeof(float));
+}
+
+/// The same for tiles at the edge of the grid, where a cell is its own neighbour.
+static void hotspot_edge_tile(const float* before, const float* power, float* after, int side, int left,
+                              int top) {
+  float tile[kTile][kTile] = {}, next[kTile][kTile] = {};
+  const auto at = [&](int x, int y) { return std::int64_t(top + y) * side + left + x; };
+  const auto inside = [&](int x, int y) {
+    return left + x >= 0 && left + x < side && top + y >= 0 && top + y < side;
+  };
+  for (int y = 0; y < kTile; ++y)
+    for (int x = 0; x < kTile; ++x)
+      if (inside(x, y)) tile[y][x] = before[at(x, y)];
+  for (int done = 1; done <= kPyramid; ++done) {
+    for (int y = done; y < kTile - done; ++y)
+      for (int x = done; x < kTile - done; ++x)
+        if (inside(x, y))
+          next[y][x] = heated(tile[y][x], tile[inside(x, y - 1) ? y - 1 : y][x],
+                              tile[inside(x, y + 1) ? y + 1 : y][x], tile[y][inside(x - 1, y) ? x - 1 : x],
+                              tile[y][inside(x + 1, y) ? x + 1 : x], power[at(x, y)]);
+    for (int y = done; y < kTile - done; ++y)
+      for (int x = done; x < kTile - done; ++x) tile[y][x] = next[y][x];
+  }
+  for (int y = kPyramid; y < kTile - kPyramid; ++y)
+    for (int x = kPyramid; x < kTile - kPyramid; ++x)
+      if (inside(x, y)) after[at(x, y)] = tile[y][x];
+}
+
+static void hotspot_tiles(const float* before, const float* power, float* after, int side, int first,
+                          int last) {
+  constexpr int kInner = kTile - 2 * kPyramid;
+  for (int row = first; row < last; ++row)
+    for (int column = 0; column * kInner < side; ++column) {
+      const int left = column * kInner - kPyramid, top = row * kInner - kPyramid;
+      const bool is_inside = left > 0 && top > 0 && left + kTile < side && top + kTile < side;
+      if (is_inside) {
+        hotspot_tile(before, power, after, side, left, top);
+      } else {
+        hotspot_edge_tile(before, power, after, side, left, top);
+      }
+    }
+}
+
 static void stencil(const float* before, const float* power, float* __restrict after, int side, int first,
                     int last) {
   for (int y = std::max(first, 1); y < std::min(last, side - 1); ++y)
@@ -167,6 +235,12 @@ static void measure_grids(const Options& options) {
       hotspot_pass(before.get(), power.get(), after.get(), kGrid, first, last);
     });
   });
+  measure(options, "hotspot_tiles", after.get(), cells, [&] {
+    constexpr int kInner = kTile - 2 * kPyramid;
+    divided(options.threads, (kGrid + kInner - 1) / kInner, 1, [&](int first, int last) {
+      hotspot_tiles(before.get(), power.get(), after.get(), kGrid, first, last);
+    });
+  });
   measure(options, "stencil", after.get(), cells, [&] {
     divided(options.threads, kGrid, 1, [&](int first, int last) {
       stencil(before.get(), power.get(), after.get(), kGrid, first, last);
@@ -193,7 +267,8 @@ int main(int argc, char** argv) {
       });
     });
   }
-  if (options.wants("hotspot_steps") || options.wants("hotspot_pass") || options.wants("stencil"))
+  if (options.wants("hotspot_steps") || options.wants("hotspot_pass") || options.wants("hotspot_tiles") ||
+      options.wants("stencil"))
     measure_grids(options);
   if (options.wants("vecadd")) {
     const Array a(values(kVector, 1), 0), b(values(kVector, 2), 1), c(values(kVector, 3), 2);
