@@ -1,12 +1,12 @@
 #pragma once
 // The second tier of the access analysis: a kernel's model with the numbers of one launch put in, so that all of it is affine, and
-// evaluated exactly over integers (isl). Done at the first launch of a signature (kernel, grid, block, scalars); the owner caches.
+// evaluated exactly over integers. Done at the first launch of a signature (kernel, grid, block, scalars); the owner caches.
 //
 // Sources: paper 004 sections 4 and 6 (access maps, enumeration of rows), with its two unsound steps mended: what may be written is
 // told apart from what is (D8), and sets that are not whole rows are enumerated instead of rounded up where something is written.
 //
-// Bytes are counted from what the pointer points to, and may be negative. Pure; a LaunchAccess is used by one thread at a time (isl
-// keeps its state in it). Never throws for what a kernel does: it refuses, with the line that is the reason.
+// Bytes are counted from what the pointer points to, and may be negative. Pure; a LaunchAccess is used by one thread at a time. Never
+// throws for what a kernel does: it refuses, with the line that is the reason.
 
 #include <array>
 #include <cstdint>
@@ -48,7 +48,7 @@ struct Footprint {
 
 class LaunchAccess {
  public:
-  /// Checks the model's assumptions. Costs tens of microseconds a pointer.
+  /// Checks the model's assumptions. Costs about a microsecond for each of them and of the accesses; milliseconds at most.
   LaunchAccess(const KernelModel& model, const LaunchNumbers& numbers);
   ~LaunchAccess();
   LaunchAccess(LaunchAccess&&) noexcept;
