@@ -66,7 +66,7 @@ void add_image(llvm::Module& module, const Image& image) {
                                    make.word(static_cast<std::uint32_t>(kernel.parameter_bytes.size())),
                                    make.word(kernel.flags), make.word(kernel.static_shared_bytes),
                                    make.word(kernel.max_threads), make.bytes(kernel.fixed_bytes),
-                                   make.bytes(kernel.thread_bytes)}));
+                                   make.bytes(kernel.thread_bytes), make.null()}));
   }
   std::vector<llvm::Constant*> variables;
   for (auto* variable : image.variables) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "driver_types.h"
@@ -12,6 +13,8 @@ namespace cudart_test {
 std::atomic<long> counted{0};
 int appended[kMostAppended];
 std::atomic<int> appended_count{0};
+std::mutex added_mutex;
+std::set<const float*> added;
 float device_variable[16];
 int* managed_pointer = nullptr;
 std::uint64_t texture_handle = 0;
@@ -38,6 +41,10 @@ void for_blocks(const nuna_block_call* call, Each each) {
 
 void run_add(const nuna_block_call* call) {
   auto* const data = argument<float*>(call, 0);
+  {
+    const std::lock_guard lock(added_mutex);
+    added.insert(data);
+  }
   const auto count = static_cast<std::size_t>(argument<int>(call, 1));
   const auto value = argument<float>(call, 2);
   for_blocks(call, [&](std::size_t block) {
@@ -101,8 +108,30 @@ constexpr std::uint32_t kPointerAndInt[] = {8, 4};
 constexpr std::uint32_t kWideBytes[] = {16, 16, 16, 16, 16, 16, 16, 16, 16, 16,
                                         16, 16, 16, 16, 16, 16, 16, 16, 16, 16};
 
+// What nunacc says of `add` (access/kernel_model.hpp): data[blockIdx.x * blockDim.x + threadIdx.x] where that is below count.
+#define SIZES                                                                              \
+  R"({"kind":"block size","axis":0,"argument":0,"offset":0,"bytes":4,"is_signed":false},)" \
+  R"({"kind":"block size","axis":1,"argument":0,"offset":0,"bytes":4,"is_signed":false},)" \
+  R"({"kind":"block size","axis":2,"argument":0,"offset":0,"bytes":4,"is_signed":false},)" \
+  R"({"kind":"grid size","axis":0,"argument":0,"offset":0,"bytes":4,"is_signed":false},)"  \
+  R"({"kind":"grid size","axis":1,"argument":0,"offset":0,"bytes":4,"is_signed":false},)"  \
+  R"({"kind":"grid size","axis":2,"argument":0,"offset":0,"bytes":4,"is_signed":false},)"
+#define ADD_ACCESS(kind)                                                                                    \
+  R"({"kind":")" kind R"(","pointer":0,"bytes":4,"extra":0,"exact":true,"at":{"file":"add.cu","line":3},)"  \
+  R"("first_byte":[{"factor":4,"parameters":[0],"variable":0},{"factor":4,"parameters":[],"variable":3}],)" \
+  R"("domain":[{"is_equality":false,"left":[{"factor":1,"parameters":[6],"variable":-1},)"                  \
+  R"({"factor":-1,"parameters":[0],"variable":0},{"factor":-1,"parameters":[],"variable":3},)"              \
+  R"({"factor":-1,"parameters":[],"variable":-1}]}]})"
+constexpr char kAddModel[] =
+    R"({"name":"add","parameters":[)" SIZES
+    R"({"kind":"scalar","axis":0,"argument":1,"offset":0,"bytes":4,"is_signed":true}],)"
+    R"("pointers":[{"argument":0,"offset":0,"variable":""}],"accesses":[)" ADD_ACCESS("read") "," ADD_ACCESS(
+        "write") R"(],"assumptions":[],"refusals":[],"work":[]})";
+#undef ADD_ACCESS
+#undef SIZES
+
 const nuna_kernel kKernels[] = {
-    {"add", run_add, kAddBytes, 3, 0, 0, 1024, 0, 0},
+    {"add", run_add, kAddBytes, 3, 0, 0, 1024, 0, 0, kAddModel},
     {"count", run_count, nullptr, 0, 0, 0, 1024, 0, 0},
     {"empty", run_empty, nullptr, 0, 0, 0, 1024, 0, 0},
     {"append", run_append, kOneInt, 1, 0, 0, 1024, 0, 0},

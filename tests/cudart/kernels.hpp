@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+#include <set>
 
 #include "cuda_runtime_api.h"
 #include "nuna_cudart/image.h"
@@ -37,6 +39,9 @@ extern std::atomic<long> counted;
 constexpr int kMostAppended = 10000;
 extern int appended[kMostAppended];
 extern std::atomic<int> appended_count;
+
+extern std::mutex added_mutex;
+extern std::set<const float*> added;  // the addresses that `add` was given; guarded by added_mutex
 
 /// Registers everything, once.
 void register_all();

@@ -21,6 +21,8 @@ namespace {
 std::atomic<Device*> the_device{nullptr};
 std::atomic<bool> has_ended{false};
 
+constexpr int kMostDevices = 63;
+
 int allowed_cores() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -57,7 +59,9 @@ const DeviceFacts& DeviceFacts::here() {
     facts.cores = allowed_cores();
     const char* threads = std::getenv("NUNA_THREADS");
     const int asked = threads != nullptr ? std::atoi(threads) : 0;
-    facts.threads = asked > 0 ? std::min(asked, 4096) : facts.cores;
+    const char* devices = std::getenv("NUNA_DEVICES");
+    facts.devices = std::clamp(devices != nullptr ? std::atoi(devices) : 1, 1, kMostDevices);
+    facts.threads = asked > 0 ? std::min(asked, 4096) * facts.devices : std::max(facts.cores, facts.devices);
     const char* memory = std::getenv("NUNA_MEMORY_LIMIT");
     const std::size_t limit = memory != nullptr ? bytes_of(memory) : 0;
     facts.memory_bytes = limit > 0 ? limit : machine_bytes();
@@ -71,33 +75,48 @@ namespace {
 Options options_of(const DeviceFacts& facts) {
   Options options;
   options.kind = DeviceKind::host;
-  options.devices = 1;
-  options.threads_per_device = facts.threads;
+  options.devices = facts.devices;
+  options.threads_per_device = facts.threads / facts.devices;
   options.memory_limit_bytes = facts.memory_bytes;
   return options;
+}
+
+// With several devices those that do the host's part.
+int lane_threads(const DeviceFacts& facts) {
+  return facts.devices == 1 ? facts.threads : std::min(facts.threads, facts.cores);
 }
 
 // Called by each thread of the host device for its own block of the launch.
 struct Gathered {
   Lane* lane;
-  std::shared_ptr<void> crew;
+  std::shared_ptr<Crew> crew;
   static void run(const void* self, const Box& blocks, const detail::InstanceView*) {
     const auto& gathered = *static_cast<const Gathered*>(self);
     for (Index part = blocks[0].begin; part < blocks[0].end; ++part)
-      gathered.lane->attend(*static_cast<Crew*>(gathered.crew.get()), static_cast<int>(part));
+      gathered.lane->attend(*gathered.crew, static_cast<int>(part));
   }
 };
 
 }  // namespace
 
 Device::Device()
-    : lane_(DeviceFacts::here().threads),
-      context_(Context::self(options_of(DeviceFacts::here()))),
-      memory_(*context_, DeviceFacts::here().memory_bytes) {
-  lane_.set_gathering([this](std::shared_ptr<void> crew) { gather(std::move(crew)); });
+    : lane_(lane_threads(DeviceFacts::here())),
+      context_(Context::world(0, nullptr, options_of(DeviceFacts::here()))),
+      memory_(*context_, DeviceFacts::here().memory_bytes,
+              DeviceFacts::here().devices > 1 || context_->ranks() > 1) {
+  const DeviceFacts& facts = DeviceFacts::here();
+  if (facts.devices == 1 && context_->ranks() == 1) {
+    lane_.set_gathering([this](const std::shared_ptr<Crew>& crew) { gather(crew); });
+    return;
+  }
+  spread_.emplace(*context_, memory_);
+  if (replicated()) memory_.set_before_change([this] { lane_.wait(lane_.last()); });
+  lane_.set_ahead(&*spread_);
+  team_.emplace(lane_.threads(), [this](Crew& crew, int part) { lane_.attend(crew, part); });
+  lane_.set_gathering([this](const std::shared_ptr<Crew>& crew) { team_->gather(crew); });
 }
 
-void Device::gather(std::shared_ptr<void> crew) {
+void Device::gather(const std::shared_ptr<Crew>& crew) {
   const detail::LaunchName name("cuda");
   const Domain domain({static_cast<Index>(lane_.threads())});
   const Extents block({1});
@@ -109,7 +128,7 @@ void Device::gather(std::shared_ptr<void> crew) {
   request.kernel_block = &block;
   request.code.run = &Gathered::run;
   request.code.form = detail::Form::blocks;
-  request.closure = std::make_shared<const Gathered>(Gathered{&lane_, std::move(crew)});
+  request.closure = std::make_shared<const Gathered>(Gathered{&lane_, crew});
   detail::launch(context_->state(), request);
 }
 
@@ -130,8 +149,34 @@ Device& Device::get() {
 Device* Device::if_there() noexcept { return ended() ? nullptr : the_device.load(std::memory_order_acquire); }
 bool Device::ended() noexcept { return has_ended.load(std::memory_order_acquire); }
 
+namespace {
+
+/// Something that all ranks do at the same place of the lane's order.
+class Together final : public Action {
+ public:
+  explicit Together(std::function<void()> work) : work_(std::move(work)) {}
+  void run(Crew&) const override { work_(); }
+  bool always() const override { return true; }
+
+ private:
+  const std::function<void()> work_;
+};
+
+}  // namespace
+
+void Device::wait(Ticket ticket) {
+  lane_.wait(ticket);
+  if (replicated()) lane_.wait(lane_.push(std::make_shared<Together>([this] { memory_.open_views(true); })));
+}
+
+double Device::agreed(double value) {
+  if (!replicated()) return value;
+  lane_.wait(lane_.push(std::make_shared<Together>([&] { value = spread_->agreed(value); })));
+  return value;
+}
+
 void Device::synchronize() {
-  lane_.wait(lane_.last());
+  wait(lane_.last());
   require(sticky_error() == cudaSuccess, sticky_error());
 }
 
@@ -140,7 +185,9 @@ void Device::end() {
   if (!InHostFunction::here()) lane_.wait(lane_.last());
   if (has_ended.exchange(true) || InHostFunction::here())
     return;  // exit() inside the lane: nothing can be waited for
+  team_.reset();
   memory_.clear();
+  spread_.reset();
   context_.reset();
 }
 

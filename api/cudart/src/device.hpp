@@ -1,5 +1,8 @@
 #pragma once
-// The device that programs see: one host device of a Nuna Context, its lane and its memory. Made by the first call that needs it.
+// The device that programs see: the host devices of a Nuna Context, their lane and their memory. Made by the first call that needs it.
+//
+// One host device is that device. Several (NUNA_DEVICES) share the launches that can be shared (spread.hpp); all else is done on the
+// host, by threads of the library's own.
 
 #include <atomic>
 #include <cstddef>
@@ -9,12 +12,15 @@
 #include "lane.hpp"
 #include "memory.hpp"
 #include "nuna/context.hpp"
+#include "spread.hpp"
+#include "team.hpp"
 
 namespace nuna::cudart {
 
 /// Of this machine and the environment; needs no device.
 struct DeviceFacts {
-  int threads = 1;  ///< NUNA_THREADS, or the cores that the process may use
+  int devices = 1;  ///< NUNA_DEVICES
+  int threads = 1;  ///< of all devices: NUNA_THREADS each, or the cores that the process may use
   int cores = 1;
   std::size_t memory_bytes = 0;  ///< NUNA_MEMORY_LIMIT, or the machine's
   static const DeviceFacts& here();
@@ -32,6 +38,13 @@ class Device {
 
   Lane& lane() { return lane_; }
   Memory& memory() { return memory_; }
+  Spread* spread() { return spread_ ? &*spread_ : nullptr; }  ///< null with one device
+  /// Whether the program runs on several ranks, which make the same calls.
+  bool replicated() const { return spread_ && spread_->replicated(); }
+  /// Waits for an operation, after which the host sees managed memory as it is then.
+  void wait(Ticket ticket);
+  /// Rank 0's value, of a number that ranks may measure differently.
+  double agreed(double value);
   /// Waits for all work; throws the error that a kernel has left.
   void synchronize();
 
@@ -41,11 +54,13 @@ class Device {
 
  private:
   void end();
-  void gather(std::shared_ptr<void> crew);
+  void gather(const std::shared_ptr<Crew>& crew);
 
   Lane lane_;
   std::optional<Context> context_;
   Memory memory_;
+  std::optional<Spread> spread_;
+  std::optional<Team> team_;
 };
 
 }  // namespace nuna::cudart

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "call.hpp"
+#include "device.hpp"
 
 namespace nuna::cudart {
 namespace {
@@ -30,7 +31,9 @@ class SequenceAction final : public Action {
  public:
   explicit SequenceAction(std::vector<ActionRef> actions) : actions_(std::move(actions)) {}
   void run(Crew& crew) const override {
+    Spread* const spread = Device::get().spread();
     for (const ActionRef& action : actions_) {
+      if (spread != nullptr && !action->orders_itself()) spread->settle();
       if (sticky_error() == cudaSuccess || action->always()) action->run(crew);
     }
   }

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "access/kernel_model.hpp"
 #include "cuda_runtime_api.h"
 #include "nuna_cudart/image.h"
 
@@ -21,6 +22,7 @@ namespace nuna::cudart {
 struct Function {
   std::string name;  ///< mangled
   const nuna_kernel* kernel = nullptr;
+  std::unique_ptr<const access::KernelModel> model;    ///< of what it touches; null: the compiler left none
   cudaError_t error = cudaSuccess;                     ///< why it cannot be launched
   std::atomic<std::uint64_t> dynamic_shared_limit{0};  ///< as cudaFuncSetAttribute has it
   std::atomic<std::uint64_t> block_picoseconds{0};     ///< measured, of the last launches; 0: none yet

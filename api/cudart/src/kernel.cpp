@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "call.hpp"
+#include "device.hpp"
 #include "grid_barrier.hpp"
 #include "limits.hpp"
 
@@ -192,7 +193,25 @@ void KernelAction::run_together() const {
   for (std::thread& thread : threads) thread.join();
 }
 
+cudaError_t KernelAction::run_blocks(const Grid& first, const Grid& last,
+                                     const void* const* arguments) const {
+  nuna_block_call call = call_of(*this, product(shape_.block));
+  if (call.scratch == nullptr) return cudaErrorMemoryAllocation;
+  call.arguments = arguments;
+  std::copy(first.begin(), first.end(), call.first);
+  std::copy(last.begin(), last.end(), call.last);
+  return static_cast<cudaError_t>(run_guarded(function_.kernel->run, call));
+}
+
 void KernelAction::run(Crew& crew) const {
+  Spread* const spread = Device::get().spread();
+  if (spread == nullptr) return run_here(crew);
+  if (spread->launch(*this)) return;
+  if (spread->begin_turn(*this)) run_here(crew);
+  spread->end_turn();
+}
+
+void KernelAction::run_here(Crew& crew) const {
   if (shape_.cooperative && blocks() > 1) return run_together();
   const auto threads = static_cast<std::uint64_t>(crew.threads());
   const bool alone = threads == 1 || is_short();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "images.hpp"
@@ -23,10 +24,13 @@ struct LaunchShape {
 void check_launch(const Function& function, const LaunchShape& shape);
 
 /// The arguments are copied here.
-class KernelAction final : public Action {
+class KernelAction final : public Action, public std::enable_shared_from_this<KernelAction> {
  public:
   KernelAction(Function& function, const void* host, const LaunchShape& shape, void** arguments);
   void run(Crew& crew) const override;
+  bool orders_itself() const override { return true; }
+  /// Blocks [first, last) along x, y and z by the calling thread, with these arguments; the kernel's error.
+  cudaError_t run_blocks(const Grid& first, const Grid& last, const void* const* arguments) const;
 
   const Function& function() const { return function_; }
   const void* host() const { return host_; }  ///< by which the program names the function
@@ -40,6 +44,7 @@ class KernelAction final : public Action {
   void copy_arguments(void** arguments);
   std::uint64_t blocks() const;
   bool is_short() const;
+  void run_here(Crew& crew) const;
   void run_together() const;
 
   Function& function_;

@@ -48,9 +48,16 @@ void Lane::attend(Crew& crew, int part) {
 void Lane::lead(Crew& crew) {
   do {
     while (const ActionRef action = next()) {
+      if (!action->orders_itself()) settle();
       if (sticky_error() == cudaSuccess || action->always()) action->run(crew);
+      if (ahead_ != nullptr && ahead_->running()) {
+        ++ahead_count_;
+        continue;
+      }
+      settle();
       complete();
     }
+    settle();
     came_.wait_awake([this] { return pushed_.load() != completed_.load(); }, kStay);
   } while (!leave());
 }
@@ -68,6 +75,12 @@ bool Lane::leave() {
   const std::lock_guard lock(mutex_);
   led_ = !queue_.empty();
   return !led_;
+}
+
+void Lane::settle() {
+  if (ahead_count_ == 0) return;
+  ahead_->settle();
+  for (; ahead_count_ > 0; --ahead_count_) complete();
 }
 
 // A waiter tells its ticket before it tests, so either it sees this completion or this sees its wish.

@@ -25,8 +25,19 @@ class Action {
   virtual void run(Crew& crew) const = 0;
   /// Whether it is run even when a kernel before it has failed.
   virtual bool always() const { return false; }
+  /// Whether it knows itself what it has to wait for, of work that runs on several devices.
+  virtual bool orders_itself() const { return false; }
 };
 using ActionRef = std::shared_ptr<const Action>;
+
+/// Work that operations have started on several devices and that goes on when they return.
+class Ahead {
+ public:
+  virtual ~Ahead() = default;
+  virtual bool running() const = 0;
+  /// Returns when nothing runs; what has failed is the device's sticky error.
+  virtual void settle() = 0;
+};
 
 /// Numbers operations from 1 in the order of submission; 0 is complete.
 using Ticket = std::uint64_t;
@@ -35,12 +46,13 @@ using Ticket = std::uint64_t;
 class Lane {
  public:
   /// Brings a device's threads together: each calls `part` of the crew once, number 0 being the leader.
-  using Gathering = std::function<void(std::shared_ptr<void> crew)>;
+  using Gathering = std::function<void(const std::shared_ptr<Crew>& crew)>;
 
   explicit Lane(int threads) : threads_(threads) {}
 
   /// Told once, before the first push.
   void set_gathering(Gathering gathering) { gathering_ = std::move(gathering); }
+  void set_ahead(Ahead* ahead) { ahead_ = ahead; }
   /// What a gathered thread does.
   void attend(Crew& crew, int part);
   std::shared_ptr<Crew> new_crew() const { return std::make_shared<Crew>(threads_); }
@@ -60,9 +72,12 @@ class Lane {
   ActionRef next();
   bool leave();
   void complete();
+  void settle();
 
   const int threads_;
   Gathering gathering_;
+  Ahead* ahead_ = nullptr;         // one device has none
+  std::uint64_t ahead_count_ = 0;  // operations that have returned and go on; the leader's
   std::mutex mutex_;
   std::deque<ActionRef> queue_;  // guarded by mutex_, as is led_
   bool led_ = false;

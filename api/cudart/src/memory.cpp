@@ -73,6 +73,7 @@ void* Memory::allocate(std::size_t bytes, Allocation::Kind kind, unsigned int fl
     return add({reinterpret_cast<std::uintptr_t>(memory), bytes, kind, flags});
   }
   require(bytes <= limit_bytes_, cudaErrorMemoryAllocation);
+  before_change_();
   const std::lock_guard lock(mutex_);
   free_returned();
   require(used_bytes_ + rounded(bytes, FreeList::kAlignment) <= limit_bytes_, cudaErrorMemoryAllocation);
@@ -113,10 +114,10 @@ void Memory::add_chunk(std::size_t bytes) {
   const std::uintptr_t home = home_of(buffer);
   // The margins give way where memory is short.
   const std::size_t spare = fits - rounded(bytes, FreeList::kAlignment);
-  const std::size_t before = std::min(kMarginBytes + chunks_made_++ % kColours * kColourBytes, spare);
+  const std::size_t before = std::min(kMarginBytes + ++chunks_made_ % kColours * kColourBytes, spare);
   const std::size_t behind = std::min(kMarginBytes, spare - before);
   chunk_bytes_ += fits;
-  chunks_.emplace(home + before, Chunk{std::move(buffer), fits});
+  chunks_.emplace(home + before, Chunk{std::move(buffer), fits, home, chunks_made_});
   list_.add(home + before, fits - before - behind);
 }
 
@@ -133,6 +134,11 @@ bool poisons() {
 // The launch takes the memory from the device's limit at once. Where the host place lies is asked the first time only: to ask is to
 // wait for the lane.
 std::uintptr_t Memory::home_of(Bytes& chunk) {
+  if (several_devices_) {
+    chunk.host(Access::write);  // so that nobody takes its zeros for bytes that were never written
+    return reinterpret_cast<std::uintptr_t>(
+        chunk.data());  // with several ranks open until the first launch or copy
+  }
   const auto told = reinterpret_cast<std::uintptr_t>(chunk.address());
   if (shift_) {
     const Event done = launch_locate(context_, chunk, nullptr);
@@ -207,7 +213,36 @@ std::optional<Allocation> Memory::find(const void* pointer) const {
   return candidate;
 }
 
+std::optional<Memory::Backing> Memory::backing(const void* pointer) const {
+  const std::lock_guard lock(mutex_);
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto after = chunks_.upper_bound(address);
+  if (after == chunks_.begin()) return std::nullopt;
+  const Chunk& chunk = std::prev(after)->second;
+  if (address - chunk.first >= chunk.bytes) return std::nullopt;
+  return Backing{&chunk.buffer.handle(), chunk.number, chunk.first, chunk.bytes};
+}
+
+void Memory::open_views(bool managed_only) {
+  const std::lock_guard lock(mutex_);
+  const auto is_managed = [this](const Chunk& chunk) {
+    const auto begin = allocations_.lower_bound(chunk.first);
+    const auto end = allocations_.lower_bound(chunk.first + chunk.bytes);
+    return std::any_of(begin, end,
+                       [](const auto& each) { return each.second.kind == Allocation::Kind::managed; });
+  };
+  for (auto& [first, chunk] : chunks_) {
+    if (!managed_only || is_managed(chunk)) chunk.buffer.data();
+  }
+}
+
+void Memory::close_views() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [first, chunk] : chunks_) chunk.buffer.close();
+}
+
 void Memory::trim(std::size_t keep_bytes) {
+  before_change_();
   const std::lock_guard lock(mutex_);
   free_returned();
   drop_unused(keep_bytes);

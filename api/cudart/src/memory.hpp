@@ -4,12 +4,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "cuda_runtime_api.h"
@@ -38,10 +38,14 @@ struct Allocation {
 /// the host, always, and no other place holds a copy. So Nuna is told once that the device writes the chunk, and never
 /// again. Managed memory is the same memory for the same reason.
 ///
+/// With several devices the addresses are those of the host's views, which are open always: whoever follows a pointer on the host, the
+/// program or a kernel that runs there, sees the newest bytes. Launches over the devices translate them (spread.hpp).
+///
 /// Any thread; of all members an operation may call free_later() only, because the others may wait for the lane.
 class Memory {
  public:
-  Memory(Context& context, std::size_t limit_bytes) : context_(context), limit_bytes_(limit_bytes) {}
+  Memory(Context& context, std::size_t limit_bytes, bool several_devices)
+      : context_(context), limit_bytes_(limit_bytes), several_devices_(several_devices) {}
 
   /// Bytes that are aligned to 256; null for none. Throws Refused (cudaErrorMemoryAllocation).
   void* allocate(std::size_t bytes, Allocation::Kind kind, unsigned int flags = 0);
@@ -53,6 +57,20 @@ class Memory {
   void free_later(const void* first);
   /// The allocation that a pointer points into.
   std::optional<Allocation> find(const void* pointer) const;
+
+  /// The buffer around a pointer into device memory, which lives as long as something in it is allocated.
+  struct Backing {
+    const detail::BufferHandle* buffer = nullptr;
+    std::uint64_t number = 0;  ///< no other has it, ever
+    std::uintptr_t first = 0;
+    std::size_t bytes = 0;
+  };
+  std::optional<Backing> backing(const void* pointer) const;
+  /// Opens the host's views again where launches have closed them; of several ranks those of managed memory only, if asked.
+  void open_views(bool managed_only = false);
+  void close_views();
+  /// Called before buffers are made or go, which all ranks do at the same point of the lane's order.
+  void set_before_change(std::function<void()> before_change) { before_change_ = std::move(before_change); }
 
   std::size_t limit_bytes() const { return limit_bytes_; }
   std::size_t used_bytes();
@@ -67,6 +85,8 @@ class Memory {
   struct Chunk {
     Bytes buffer;
     std::size_t bytes = 0;  ///< of all of it, margins too
+    std::uintptr_t first = 0;
+    std::uint64_t number = 0;
   };
 
   std::uintptr_t take(std::size_t bytes);
@@ -79,10 +99,11 @@ class Memory {
 
   Context& context_;
   const std::size_t limit_bytes_;
+  const bool several_devices_;
+  std::function<void()> before_change_ = [] {};
   mutable std::mutex mutex_;
   std::map<std::uintptr_t, Allocation> allocations_;
-  std::unordered_map<std::uintptr_t, Chunk>
-      chunks_;  // by the address that can be allocated first, in the host place
+  std::map<std::uintptr_t, Chunk> chunks_;  // by the address that can be allocated first
   FreeList list_;
   std::size_t chunks_made_ = 0;
   std::size_t chunk_bytes_ = 0;

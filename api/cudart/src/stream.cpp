@@ -83,13 +83,14 @@ void Stream::synchronize() {
   Device* const device = Device::if_there();
   if (device == nullptr) return;
   // The legacy stream's work comes after that of others.
-  device->lane().wait(which_ == Which::legacy ? device->lane().last() : last());
+  device->wait(which_ == Which::legacy ? device->lane().last() : last());
   require(sticky_error() == cudaSuccess, sticky_error());
 }
 
 bool Stream::done() {
   refuse_in_capture();
   Device* const device = Device::if_there();
+  if (device != nullptr && device->replicated()) device->wait(last());  // ranks would see different moments
   return device == nullptr || device->lane().done(last());
 }
 
@@ -203,6 +204,7 @@ ActionRef Event::record_in_graph() {
 bool Event::done() const {
   const std::lock_guard lock(mutex_);
   require(capture_ == nullptr || capture_->graph == nullptr, cudaErrorCapturedEvent);
+  if (Device* device = Device::if_there(); device != nullptr && device->replicated()) device->wait(ticket_);
   return record_ == nullptr || record_->done.load();
 }
 
@@ -213,7 +215,7 @@ void Event::synchronize() const {
     require(capture_ == nullptr || capture_->graph == nullptr, cudaErrorCapturedEvent);
     ticket = ticket_;
   }
-  if (Device* device = Device::if_there()) device->lane().wait(ticket);
+  if (Device* device = Device::if_there()) device->wait(ticket);
   require(sticky_error() == cudaSuccess, sticky_error());
 }
 
@@ -240,7 +242,8 @@ float Event::milliseconds_until(const Event& end) const {
   const auto second = record_of(end);
   require(first != nullptr && second != nullptr, cudaErrorInvalidResourceHandle);
   require(first->done.load() && second->done.load(), cudaErrorNotReady);
-  return static_cast<float>(second->nanoseconds.load() - first->nanoseconds.load()) * 1e-6f;
+  const auto nanoseconds = static_cast<double>(second->nanoseconds.load() - first->nanoseconds.load());
+  return static_cast<float>(Device::get().agreed(nanoseconds) * 1e-6);
 }
 
 }  // namespace nuna::cudart

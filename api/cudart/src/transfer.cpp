@@ -35,7 +35,9 @@ class SnapshotAction final : public Action {
  public:
   explicit SnapshotAction(const Copy& copy)
       : to_(copy.to.first), bytes_(copy.from.first, copy.from.first + copy.rows.width) {}
-  void run(Crew&) const override { std::memcpy(to_, bytes_.data(), bytes_.size()); }
+  void run(Crew& crew) const override {
+    CopyAction(linear_copy(to_, bytes_.data(), bytes_.size())).run(crew);
+  }
 
  private:
   std::byte* const to_;
@@ -133,7 +135,8 @@ Fill fill_of(const cudaMemsetParams& p) {
 void transfer_now(const Copy& copy) {
   Device& device = Device::get();
   // By the calling thread when nothing is on its way: that spares two changes of threads.
-  if (device.lane().idle() && (copy.rows.bytes() < kCrewBytes || device.lane().threads() == 1))
+  if (!device.replicated() && device.lane().idle() &&
+      (copy.rows.bytes() < kCrewBytes || device.lane().threads() == 1))
     return perform(copy);
   const auto stream = stream_of(nullptr);
   stream->submit(cudaGraphNodeTypeMemcpy, std::make_shared<CopyAction>(copy));
@@ -170,7 +173,8 @@ cudaError_t fill_call(const Fill& fill, const cudaStream_t* stream) {
     check(fill);
     if (fill.rows.bytes() == 0) return;
     if (in != nullptr) return fill_in_order(fill, *in);
-    if (Device::get().lane().idle() && fill.rows.bytes() < kCrewBytes) return perform(fill);
+    if (!Device::get().replicated() && Device::get().lane().idle() && fill.rows.bytes() < kCrewBytes)
+      return perform(fill);
     fill_in_order(fill, *stream_of(nullptr));
     wait_for_all();
   });

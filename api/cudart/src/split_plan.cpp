@@ -1,0 +1,104 @@
+#include "split_plan.hpp"
+
+#include <limits>
+
+namespace nuna::cudart {
+namespace {
+
+/// What a row of its own costs, in bytes: messages and copies are made of rows.
+constexpr double kRowBytes = 64;
+
+std::array<Index, 6> ends_of(const access::BlockBox& box) {
+  return {box[0].begin, box[0].end, box[1].begin, box[1].end, box[2].begin, box[2].end};
+}
+
+double cost_of(const access::Footprint& footprint) {
+  double rows = 0;
+  for (const access::Rows& each : footprint.rows) rows += static_cast<double>(each.count);
+  return static_cast<double>(footprint.bytes()) + rows * kRowBytes;
+}
+
+const char* axis_name(int axis) { return axis == 0 ? "x" : axis == 1 ? "y" : "z"; }
+
+}  // namespace
+
+std::string text_of(const access::Refusal& refusal) {
+  if (refusal.at.line == 0) return refusal.reason;
+  return refusal.reason + " (" + refusal.at.file + ":" + std::to_string(refusal.at.line) + ")";
+}
+
+SplitPlan::SplitPlan(const access::KernelModel& model, const access::LaunchNumbers& numbers, int parts)
+    : grid_(numbers.grid), access_(model, numbers) {
+  if (access_.refusal()) {
+    reason_ = text_of(*access_.refusal());
+    return;
+  }
+  for (std::uint32_t p = 0; p < model.pointers.size(); ++p) {
+    if (!model.pointers[p].variable.empty() && access_.writes(p)) {
+      reason_ = "writes the variable " + model.pointers[p].variable;
+      return;
+    }
+  }
+  reason_ = choose_axis(model, parts);
+}
+
+// The axis along which parts bring the least together, of those along which no two write the same byte.
+std::optional<std::string> SplitPlan::choose_axis(const access::KernelModel& model, int parts) {
+  double least = std::numeric_limits<double>::infinity();
+  std::string why = "has fewer blocks along each axis than there are devices";
+  for (int axis = 2; axis >= 0; --axis) {
+    if (grid_[static_cast<std::size_t>(axis)] < parts) continue;
+    std::vector<Index> begins;
+    for (int part = 1; part < parts; ++part)
+      begins.push_back(part_of(axis, parts, part)[static_cast<std::size_t>(axis)].begin);
+    access::Refusal refusal;
+    if (!access_.is_disjoint(axis, begins, &refusal)) {
+      why =
+          std::string("blocks that differ in ") + axis_name(axis) + " write the same bytes" +
+          (refusal.at.line == 0 ? "" : " (" + refusal.at.file + ":" + std::to_string(refusal.at.line) + ")");
+      if (access_.refusal()) return text_of(*access_.refusal());
+      continue;
+    }
+    const double cost = traffic(model, axis, parts);
+    if (cost >= least) continue;
+    least = cost;
+    axis_ = axis;
+  }
+  if (access_.refusal()) return text_of(*access_.refusal());
+  if (least == std::numeric_limits<double>::infinity()) return why;
+  return std::nullopt;
+}
+
+double SplitPlan::traffic(const access::KernelModel& model, int axis, int parts) {
+  double cost = 0;
+  for (int part = 0; part < parts; ++part) {
+    const access::BlockBox box = part_of(axis, parts, part);
+    for (std::uint32_t p = 0; p < model.pointers.size(); ++p) {
+      if (access_.reads(p)) cost += cost_of(read(p, box));
+      if (access_.writes(p)) cost += cost_of(written(p, box));
+    }
+  }
+  return cost;
+}
+
+access::BlockBox SplitPlan::part_of(int axis, int parts, int part) const {
+  access::BlockBox box;
+  for (std::size_t a = 0; a < 3; ++a) box[a] = {0, grid_[a]};
+  const auto a = static_cast<std::size_t>(axis);
+  box[a] = {grid_[a] * part / parts, grid_[a] * (part + 1) / parts};
+  return box;
+}
+
+const access::Footprint& SplitPlan::read(std::uint32_t pointer, const access::BlockBox& box) {
+  const auto [at, is_new] = read_.try_emplace({pointer, ends_of(box)});
+  if (is_new) at->second = access_.read(pointer, box);
+  return at->second;
+}
+
+const access::Footprint& SplitPlan::written(std::uint32_t pointer, const access::BlockBox& box) {
+  const auto [at, is_new] = written_.try_emplace({pointer, ends_of(box)});
+  if (is_new) at->second = access_.written(pointer, box);
+  return at->second;
+}
+
+}  // namespace nuna::cudart

@@ -1,0 +1,52 @@
+#pragma once
+// Whether the blocks of a launch can be shared out, along which axis, and what each share touches. Of a signature: a kernel, the sizes of
+// its grid and blocks, and the scalars that its addresses depend on.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "access/kernel_model.hpp"
+#include "access/polyhedral.hpp"
+
+namespace nuna::cudart {
+
+/// One thread at a time.
+class SplitPlan {
+ public:
+  SplitPlan(const access::KernelModel& model, const access::LaunchNumbers& numbers, int parts);
+
+  /// Why it is not shared out.
+  const std::optional<std::string>& reason() const { return reason_; }
+  /// The axis that is cut: 0 is x.
+  int axis() const { return axis_; }
+
+  bool reads(std::uint32_t pointer) const { return access_.reads(pointer); }
+  bool writes(std::uint32_t pointer) const { return access_.writes(pointer); }
+  bool writes_all(std::uint32_t pointer) const { return access_.writes_all(pointer); }
+  const access::Footprint& read(std::uint32_t pointer, const access::BlockBox& box);
+  const access::Footprint& written(std::uint32_t pointer, const access::BlockBox& box);
+
+ private:
+  using Key = std::tuple<std::uint32_t, std::array<Index, 6>>;
+  using Footprints = std::map<Key, access::Footprint>;
+
+  std::optional<std::string> choose_axis(const access::KernelModel& model, int parts);
+  double traffic(const access::KernelModel& model, int axis, int parts);
+  access::BlockBox part_of(int axis, int parts, int part) const;
+
+  const std::array<Index, 3> grid_;
+  access::LaunchAccess access_;
+  std::optional<std::string> reason_;
+  int axis_ = 0;
+  Footprints read_;
+  Footprints written_;
+};
+
+/// "reason (file:line)".
+std::string text_of(const access::Refusal& refusal);
+
+}  // namespace nuna::cudart

@@ -1,0 +1,354 @@
+#include "spread.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "call.hpp"
+#include "kernel.hpp"
+
+namespace nuna::cudart {
+namespace {
+
+/// Plans and bindings are forgotten all at once where a program makes ever new ones.
+constexpr std::size_t kMostPlans = 1024;
+
+std::int64_t scalar_of(const KernelAction& action, const access::Parameter& parameter) {
+  const auto* const bytes =
+      static_cast<const std::byte*>(action.arguments()[parameter.argument]) + parameter.offset;
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes, parameter.bytes);
+  const unsigned spare = 64 - 8 * parameter.bytes;
+  if (!parameter.is_signed) return static_cast<std::int64_t>(value);
+  return static_cast<std::int64_t>(value << spare) >> spare;
+}
+
+std::uintptr_t pointer_of(const KernelAction& action, const access::Pointer& pointer) {
+  std::uintptr_t value = 0;
+  std::memcpy(&value, static_cast<const std::byte*>(action.arguments()[pointer.argument]) + pointer.offset,
+              sizeof value);
+  return value;
+}
+
+access::LaunchNumbers numbers_of(const KernelAction& action, const access::KernelModel& model) {
+  access::LaunchNumbers numbers;
+  for (std::size_t a = 0; a < 3; ++a) {
+    numbers.block[a] = action.shape().block[a];
+    numbers.grid[a] = action.shape().grid[a];
+  }
+  for (std::size_t p = access::kScalars; p < model.parameters.size(); ++p)
+    numbers.scalars.push_back(scalar_of(action, model.parameters[p]));
+  return numbers;
+}
+
+/// The kernel on the device that calls it, with that device's pointers.
+struct SharedKernel {
+  struct Patch {
+    std::uint32_t argument;
+    std::uint32_t offset;
+    std::size_t view;
+    Index in_buffer;
+  };
+  std::shared_ptr<const KernelAction> action;
+  std::vector<Patch> patches;
+
+  static void run(const void* self, const Box& blocks, const detail::InstanceView* views) {
+    const auto& kernel = *static_cast<const SharedKernel*>(self);
+    const nuna_kernel& code = *kernel.action->function().kernel;
+    // 16 bytes each at least, as the code may load whole vectors.
+    thread_local std::vector<std::max_align_t> memory;
+    thread_local std::vector<const void*> arguments;
+    arguments.assign(kernel.action->arguments(), kernel.action->arguments() + code.parameters);
+    std::size_t words = 0;
+    for (const Patch& patch : kernel.patches)
+      words += code.parameter_bytes[patch.argument] / sizeof(std::max_align_t) + 1;
+    memory.resize(std::max(memory.size(), words));
+    std::max_align_t* next = memory.data();
+    for (const Patch& patch : kernel.patches) {
+      const std::size_t bytes = code.parameter_bytes[patch.argument];
+      if (arguments[patch.argument] == kernel.action->arguments()[patch.argument]) {
+        std::memcpy(next, arguments[patch.argument], bytes);
+        arguments[patch.argument] = next;
+        next += bytes / sizeof(std::max_align_t) + 1;
+      }
+      const char* const pointer = views[patch.view].origin + patch.in_buffer;
+      std::memcpy(static_cast<std::byte*>(const_cast<void*>(arguments[patch.argument])) + patch.offset,
+                  &pointer, sizeof pointer);
+    }
+    std::array<std::uint32_t, 3> first{};
+    std::array<std::uint32_t, 3> last{};
+    for (std::size_t a = 0; a < 3; ++a) {
+      first[a] = static_cast<std::uint32_t>(blocks[2 - static_cast<int>(a)].begin);
+      last[a] = static_cast<std::uint32_t>(blocks[2 - static_cast<int>(a)].end);
+    }
+    if (const cudaError_t error = kernel.action->run_blocks(first, last, arguments.data());
+        error != cudaSuccess)
+      set_sticky_error(error);
+  }
+};
+
+Box box_of(Interval bytes) {
+  Box box;
+  box.dims = 1;
+  box[0] = bytes;
+  return box;
+}
+
+access::BlockBox blocks_of(const Part& part) { return {part.blocks[2], part.blocks[1], part.blocks[0]}; }
+
+void append(const access::Footprint& footprint, Index offset, Interval allocation, Interval buffer,
+            std::vector<Interval>& runs) {
+  if (footprint.anywhere) {
+    runs.push_back(allocation);
+    return;
+  }
+  for (const access::Rows& rows : footprint.rows) {
+    for (Index row = 0; row < rows.count; ++row) {
+      const Index begin = offset + rows.begin + row * rows.stride;
+      const Interval run = buffer.intersect({begin, begin + rows.bytes});
+      if (!run.empty()) runs.push_back(run);
+    }
+  }
+}
+
+/// Disjoint, in order, as few as possible.
+void join(std::vector<Interval>& runs, std::vector<Box>& boxes) {
+  std::sort(runs.begin(), runs.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  for (std::size_t i = 0; i < runs.size();) {
+    Interval whole = runs[i];
+    for (++i; i < runs.size() && runs[i].begin <= whole.end; ++i)
+      whole.end = std::max(whole.end, runs[i].end);
+    boxes.push_back(box_of(whole));
+  }
+}
+
+}  // namespace
+
+void Spread::settle() {
+  for (; !events_.empty(); events_.pop_front()) {
+    try {
+      events_.front().wait();
+    } catch (const Error& error) {
+      std::fprintf(stderr, "nuna: %s\n", error.what());
+      set_sticky_error(cudaErrorLaunchFailure);
+    }
+  }
+  if (replicated()) {
+    const double error = context_.max(static_cast<double>(sticky_error()));
+    if (error != 0) set_sticky_error(static_cast<cudaError_t>(static_cast<int>(error)));
+  } else if (std::exchange(views_closed_, false)) {
+    memory_.open_views();
+  }
+}
+
+bool Spread::begin_turn(const KernelAction& action) {
+  if (!replicated()) return true;
+  memory_.open_views();
+  return context_.rank() == 0 || writes_elsewhere(action);
+}
+
+void Spread::end_turn() {
+  if (!replicated()) return;
+  memory_.close_views();
+  settle();
+}
+
+/// To variables, or through pointers that are not into the device's memory.
+bool Spread::writes_elsewhere(const KernelAction& action) const {
+  const access::KernelModel* const model = action.function().model.get();
+  if (model == nullptr) return false;
+  return std::any_of(model->accesses.begin(), model->accesses.end(), [&](const access::Access& access) {
+    if (access.kind == access::Access::Kind::read) return false;
+    const access::Pointer& pointer = model->pointers[access.pointer];
+    return !pointer.variable.empty() ||
+           !memory_.backing(reinterpret_cast<const void*>(pointer_of(action, pointer)));
+  });
+}
+
+double Spread::agreed(double value) { return context_.sum(context_.rank() == 0 ? value : 0); }
+
+void Spread::copy(const Copy& copy) {
+  memory_.close_views();
+  const auto bytes = [](std::size_t count) { return static_cast<Index>(count); };
+  const Rows& rows = copy.rows;
+  context_.copy(Pitched{copy.to.first, bytes(copy.to.row_bytes), bytes(copy.to.plane_bytes)},
+                ConstPitched{copy.from.first, bytes(copy.from.row_bytes), bytes(copy.from.plane_bytes)},
+                Extents({bytes(rows.planes), bytes(rows.rows), bytes(rows.width)}));
+}
+
+/// By copies of some rows that hold the value.
+void Spread::fill(const Fill& fill) {
+  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+  const std::size_t width = std::min(fill.rows.width, kMostBytes / fill.element_bytes * fill.element_bytes);
+  std::vector<std::byte> pattern(width);
+  perform(Fill{{pattern.data(), width, width}, {width, 1, 1}, fill.value, fill.element_bytes});
+  for (std::size_t row = 0; row < fill.rows.rows * fill.rows.planes; ++row) {
+    std::byte* const first =
+        fill.to.first + row % fill.rows.rows * fill.to.row_bytes + row / fill.rows.rows * fill.to.plane_bytes;
+    for (std::size_t at = 0; at < fill.rows.width; at += width) {
+      const std::size_t bytes = std::min(width, fill.rows.width - at);
+      copy({{first + at, bytes, bytes}, {pattern.data(), bytes, bytes}, {bytes, 1, 1}});
+    }
+  }
+}
+
+void Spread::run_on_host(const KernelAction& action, const std::string& why) {
+  settle();
+  if (told_.emplace(&action.function(), why).second)
+    std::fprintf(stderr, "nuna: %s runs on the host, not on %d devices: %s\n", action.function().name.c_str(),
+                 devices_, why.c_str());
+}
+
+bool Spread::launch(const KernelAction& action) {
+  const access::KernelModel* const model = action.function().model.get();
+  if (model == nullptr) {
+    run_on_host(action, "the compiler has left no model of what it touches");
+    return false;
+  }
+  if (action.shape().cooperative) {
+    run_on_host(action, "its blocks wait for each other");
+    return false;
+  }
+  Plans& plans = plans_of(action, *model);
+  if (plans.plan.reason()) {
+    run_on_host(action, *plans.plan.reason());
+    return false;
+  }
+  return start(action, *model, plans);
+}
+
+Spread::Plans& Spread::plans_of(const KernelAction& action, const access::KernelModel& model) {
+  const access::LaunchNumbers numbers = numbers_of(action, model);
+  const Grid& grid = action.shape().grid;
+  const Grid& block = action.shape().block;
+  Signature signature{
+      &action.function(), {grid[0], grid[1], grid[2], block[0], block[1], block[2]}, numbers.scalars};
+  auto found = plans_.find(signature);
+  if (found == plans_.end()) {
+    if (plans_.size() >= kMostPlans) {
+      settle();
+      plans_.clear();
+    }
+    auto made = std::make_unique<Plans>(Plans{SplitPlan(model, numbers, devices_), {}});
+    found = plans_.emplace(std::move(signature), std::move(made)).first;
+  }
+  return *found->second;
+}
+
+/// Null where a pointer leads to memory that Nuna does not move.
+Spread::Binding* Spread::binding_of(const KernelAction& action, const access::KernelModel& model,
+                                    Plans& plans) {
+  std::vector<Target> targets;
+  std::vector<std::uint64_t> key;
+  for (std::uint32_t p = 0; p < model.pointers.size(); ++p) {
+    if (!model.pointers[p].variable.empty()) continue;
+    if (!plans.plan.reads(p) && !plans.plan.writes(p)) continue;
+    const std::uintptr_t address = pointer_of(action, model.pointers[p]);
+    const auto allocation = memory_.find(reinterpret_cast<const void*>(address));
+    const auto backing = memory_.backing(reinterpret_cast<const void*>(address));
+    if (!allocation || !backing) return nullptr;
+    const auto begin = static_cast<Index>(allocation->first - backing->first);
+    targets.push_back({p,
+                       *backing,
+                       static_cast<Index>(address - backing->first),
+                       {begin, begin + static_cast<Index>(allocation->bytes)}});
+    for (const Index word : {static_cast<Index>(backing->number), targets.back().offset, begin,
+                             static_cast<Index>(allocation->bytes)})
+      key.push_back(static_cast<std::uint64_t>(word));
+  }
+  auto& binding = plans.bindings[key];
+  if (binding == nullptr) binding = bind(std::move(targets), plans.plan);
+  return binding.get();
+}
+
+/// One argument a buffer for what is read of it, one for what is written, one for what may be.
+std::unique_ptr<Spread::Binding> Spread::bind(std::vector<Target> targets, SplitPlan& plan) const {
+  auto binding = std::make_unique<Binding>();
+  binding->targets = std::move(targets);
+  enum class Use { read, write, may_write };
+  std::map<std::pair<std::uint64_t, Use>, std::vector<std::size_t>> uses;
+  for (std::size_t t = 0; t < binding->targets.size(); ++t) {
+    const Target& target = binding->targets[t];
+    if (plan.reads(target.pointer)) uses[{target.backing.number, Use::read}].push_back(t);
+    if (!plan.writes(target.pointer)) continue;
+    uses[{target.backing.number, plan.writes_all(target.pointer) ? Use::write : Use::may_write}].push_back(t);
+  }
+  for (const auto& [use, members] : uses) {
+    const bool reads = use.second == Use::read;
+    std::vector<Target> here;
+    for (const std::size_t t : members) here.push_back(binding->targets[t]);
+    AccessMap map(
+        [&plan, here, reads](const Part& part, std::vector<Box>& boxes) {
+          std::vector<Interval> runs;
+          for (const Target& target : here) {
+            const access::BlockBox blocks = blocks_of(part);
+            const auto& footprint =
+                reads ? plan.read(target.pointer, blocks) : plan.written(target.pointer, blocks);
+            append(footprint, target.offset, target.allocation, {0, static_cast<Index>(target.backing.bytes)},
+                   runs);
+          }
+          join(runs, boxes);
+        },
+        nullptr);
+    binding->arguments.push_back(
+        {members.front(), std::move(map), reads, !reads, use.second == Use::may_write});
+  }
+  for (const Target& target : binding->targets) {
+    const auto same = [&](const Argument& argument) {
+      return binding->targets[argument.target].backing.number == target.backing.number;
+    };
+    const auto found = std::find_if(binding->arguments.begin(), binding->arguments.end(), same);
+    binding->views.push_back(static_cast<std::size_t>(found - binding->arguments.begin()));
+  }
+  return binding;
+}
+
+bool Spread::start(const KernelAction& action, const access::KernelModel& model, Plans& plans) {
+  Binding* const binding = binding_of(action, model, plans);
+  if (binding == nullptr) {
+    run_on_host(action, "it was given a pointer to memory that is not the device's");
+    return false;
+  }
+  auto kernel = std::make_shared<SharedKernel>();
+  kernel->action = action.shared_from_this();
+  for (std::size_t t = 0; t < binding->targets.size(); ++t) {
+    const access::Pointer& pointer = model.pointers[binding->targets[t].pointer];
+    kernel->patches.push_back(
+        {pointer.argument, pointer.offset, binding->views[t], binding->targets[t].offset});
+  }
+  std::vector<detail::LaunchArgument> arguments;
+  for (const Argument& argument : binding->arguments) {
+    detail::LaunchArgument made;
+    made.buffer = binding->targets[argument.target].backing.buffer;
+    made.map = &argument.map;
+    made.reads = argument.reads;
+    made.writes = argument.writes;
+    made.may = argument.may;
+    arguments.push_back(made);
+  }
+  const detail::LaunchName name(action.function().name.c_str());
+  const Grid& grid = action.shape().grid;
+  const Domain domain = Domain({Index{grid[2]}, Index{grid[1]}, Index{grid[0]}}).along(2 - plans.plan.axis());
+  const Extents block({1, 1, 1});
+  detail::LaunchRequest request;
+  request.name = &name;
+  request.domain = &domain;
+  request.block = &block;
+  request.kernel_block = &block;
+  request.code.run = &SharedKernel::run;
+  request.code.form = detail::Form::blocks;
+  request.closure = std::move(kernel);
+  request.arguments = arguments.data();
+  request.argument_count = arguments.size();
+  try {
+    events_.push_back(detail::launch(context_.state(), request));
+    views_closed_ = true;
+    return true;
+  } catch (const Error& error) {
+    run_on_host(action, error.what());
+    return false;
+  }
+}
+
+}  // namespace nuna::cudart

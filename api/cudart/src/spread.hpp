@@ -1,0 +1,111 @@
+#pragma once
+// Launches over several devices: the program's one device is all of them.
+//
+// A kernel comes with a model of what its blocks touch (access/kernel_model.hpp). At the first launch of a signature the model is
+// evaluated with the launch's numbers (split_plan.hpp); if no two parts write the same bytes, the launch becomes one of Nuna's, whose
+// arguments are the buffers behind the kernel's pointers with what each part reads and writes of them. Nuna moves what is missing
+// (paper 004, sections 6 and 8, over a tracker that knows sharers). Each part runs with the pointers of its device's memory.
+//
+// All other launches run on the host over its views of the same memory, after what is under way, with one line that says why.
+//
+// Of several ranks each runs the same program. There host work is rank 0's, and what it has written goes to the others when its turn ends;
+// kernels that also write what Nuna does not move, variables and the program's own memory, run on every rank.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "copy.hpp"
+#include "lane.hpp"
+#include "memory.hpp"
+#include "nuna/context.hpp"
+#include "nuna/event.hpp"
+#include "split_plan.hpp"
+
+namespace nuna::cudart {
+
+class KernelAction;
+struct Function;
+
+/// Used by the lane's leader only.
+class Spread final : public Ahead {
+ public:
+  Spread(Context& context, Memory& memory)
+      : context_(context), memory_(memory), devices_(context.devices() * context.ranks()) {}
+
+  /// Whether this process is one of several ranks.
+  bool replicated() const { return context_.ranks() > 1; }
+
+  /// Starts the launch on all devices, and returns true; or waits until the host may run it, and returns false: then a turn follows.
+  bool launch(const KernelAction& action);
+  /// Whether this rank runs the kernel on the host.
+  bool begin_turn(const KernelAction& action);
+  void end_turn();
+
+  /// Of several ranks, with device memory on one side at least.
+  void copy(const Copy& copy);
+  void fill(const Fill& fill);
+
+  /// Rank 0's value.
+  double agreed(double value);
+
+  bool running() const override { return !events_.empty(); }
+  void settle() override;
+
+ private:
+  struct Signature {
+    const Function* function = nullptr;
+    std::array<std::uint32_t, 6> sizes{};  ///< of grid and blocks
+    std::vector<std::int64_t> scalars;
+    friend bool operator<(const Signature& a, const Signature& b) {
+      return std::tie(a.function, a.sizes, a.scalars) < std::tie(b.function, b.sizes, b.scalars);
+    }
+  };
+  /// A pointer of the kernel, with the buffer that it points into.
+  struct Target {
+    std::uint32_t pointer = 0;  ///< in the model
+    Memory::Backing backing;
+    Index offset = 0;     ///< of what it points to, in the buffer
+    Interval allocation;  ///< around it, in the buffer
+  };
+  struct Argument {
+    std::size_t target = 0;  ///< one that is in the buffer
+    AccessMap map;
+    bool reads = false;
+    bool writes = false;
+    bool may = false;
+  };
+  /// A signature with its pointers: what Nuna is asked.
+  struct Binding {
+    std::vector<Target> targets;
+    std::vector<Argument> arguments;
+    std::vector<std::size_t> views;  ///< for each target, an argument in its buffer
+  };
+  struct Plans {
+    SplitPlan plan;
+    std::map<std::vector<std::uint64_t>, std::unique_ptr<Binding>> bindings;
+  };
+
+  Plans& plans_of(const KernelAction& action, const access::KernelModel& model);
+  Binding* binding_of(const KernelAction& action, const access::KernelModel& model, Plans& plans);
+  std::unique_ptr<Binding> bind(std::vector<Target> targets, SplitPlan& plan) const;
+  bool start(const KernelAction& action, const access::KernelModel& model, Plans& plans);
+  void run_on_host(const KernelAction& action, const std::string& why);
+  bool writes_elsewhere(const KernelAction& action) const;
+
+  Context& context_;
+  Memory& memory_;
+  const int devices_;
+  std::map<Signature, std::unique_ptr<Plans>> plans_;
+  std::deque<nuna::Event> events_;
+  std::set<std::pair<const Function*, std::string>> told_;
+  bool views_closed_ = false;
+};
+
+}  // namespace nuna::cudart

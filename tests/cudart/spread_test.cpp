@@ -1,0 +1,108 @@
+// Several devices: run with NUNA_DEVICES=3, as all of these tests are once more.
+
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+#include "cudart/fixture.hpp"
+
+namespace cudart_test {
+namespace {
+
+class Spread : public Cudart {
+ protected:
+  void SetUp() override {
+    const char* const devices = std::getenv("NUNA_DEVICES");
+    if (devices == nullptr || std::atoi(devices) < 2) GTEST_SKIP() << "one device has nothing to share";
+    Cudart::SetUp();
+    added.clear();
+  }
+  static std::vector<float> fetched(const float* data, std::size_t count) {
+    std::vector<float> values(count);
+    EXPECT_EQ(cudaMemcpy(values.data(), data, count * sizeof(float), cudaMemcpyDeviceToHost), cudaSuccess);
+    return values;
+  }
+};
+
+TEST_F(Spread, AKernelRunsOnEachDeviceWithItsOwnMemory) {
+  constexpr int kCount = 100'000;
+  float* const data = device_floats(kCount);
+  std::vector<float> values(kCount);
+  std::iota(values.begin(), values.end(), 0.0f);
+  ASSERT_EQ(cudaMemcpy(data, values.data(), kCount * sizeof(float), cudaMemcpyHostToDevice), cudaSuccess);
+  ASSERT_EQ(add(data, kCount, 1), cudaSuccess);
+  ASSERT_EQ(add(data, kCount, 2), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(added.size(), static_cast<std::size_t>(std::atoi(std::getenv("NUNA_DEVICES"))));
+  EXPECT_EQ(added.count(data), 0u);
+  for (float& value : values) value += 3;
+  EXPECT_EQ(fetched(data, kCount), values);
+}
+
+TEST_F(Spread, WhatBlocksDoNotTouchStays) {
+  constexpr int kCount = 10'000;
+  float* const data = device_floats(kCount + 2);
+  std::vector<float> values(kCount + 2, 5.0f);
+  ASSERT_EQ(cudaMemcpy(data, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice),
+            cudaSuccess);
+  ASSERT_EQ(add(data + 1, kCount, 1), cudaSuccess);
+  std::fill(values.begin() + 1, values.end() - 1, 6.0f);
+  EXPECT_EQ(fetched(data, values.size()), values);
+  EXPECT_GT(added.size(), 1u);
+}
+
+TEST_F(Spread, FewBlocksRunOnTheHost) {
+  float* const data = device_floats(256);
+  ASSERT_EQ(cudaMemset(data, 0, 256 * sizeof(float)), cudaSuccess);
+  ASSERT_EQ(add(data, 256, 1), cudaSuccess);
+  EXPECT_EQ(fetched(data, 256), std::vector<float>(256, 1.0f));
+  EXPECT_EQ(added, std::set<const float*>{data});
+}
+
+TEST_F(Spread, TheHostSeesManagedMemoryAsTheDevicesLeftIt) {
+  constexpr int kCount = 50'000;
+  float* data = nullptr;
+  ASSERT_EQ(cudaMallocManaged(reinterpret_cast<void**>(&data), kCount * sizeof(float)), cudaSuccess);
+  for (int round = 1; round <= 3; ++round) {
+    for (int i = 0; i < kCount; ++i) data[i] = static_cast<float>(i);
+    ASSERT_EQ(add(data, kCount, static_cast<float>(round)), cudaSuccess);
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    for (int i = 0; i < kCount; ++i) ASSERT_EQ(data[i], static_cast<float>(i + round)) << i;
+  }
+  EXPECT_GT(added.size(), 1u);
+}
+
+TEST_F(Spread, OperationsKeepTheirOrder) {
+  constexpr int kCount = 30'000;
+  float* const data = device_floats(kCount);
+  float* const other = device_floats(kCount);
+  cudaEvent_t event = nullptr;
+  ASSERT_EQ(cudaEventCreate(&event), cudaSuccess);
+  for (int round = 0; round < 20; ++round) {
+    ASSERT_EQ(cudaMemsetAsync(data, 0, kCount * sizeof(float)), cudaSuccess);
+    ASSERT_EQ(add(data, kCount, 1), cudaSuccess);
+    ASSERT_EQ(cudaMemcpyAsync(other, data, kCount * sizeof(float), cudaMemcpyDeviceToDevice), cudaSuccess);
+    ASSERT_EQ(add(other, kCount, 2), cudaSuccess);
+    ASSERT_EQ(add(data, kCount, 4), cudaSuccess);
+    ASSERT_EQ(cudaEventRecord(event), cudaSuccess);
+    ASSERT_EQ(cudaEventSynchronize(event), cudaSuccess);
+    ASSERT_EQ(fetched(other, kCount), std::vector<float>(kCount, 3.0f)) << round;
+    ASSERT_EQ(fetched(data, kCount), std::vector<float>(kCount, 5.0f)) << round;
+  }
+  EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
+}
+
+TEST_F(Spread, PointersToOtherMemoryRunOnTheHost) {
+  constexpr int kCount = 30'000;
+  float* data = nullptr;
+  ASSERT_EQ(cudaMallocHost(reinterpret_cast<void**>(&data), kCount * sizeof(float)), cudaSuccess);
+  std::fill(data, data + kCount, 1.0f);
+  ASSERT_EQ(add(data, kCount, 1), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(std::vector<float>(data, data + kCount), std::vector<float>(kCount, 2.0f));
+  EXPECT_EQ(added, std::set<const float*>{data});
+  EXPECT_EQ(cudaFreeHost(data), cudaSuccess);
+}
+
+}  // namespace
+}  // namespace cudart_test
