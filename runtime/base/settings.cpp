@@ -22,6 +22,9 @@ constexpr std::string_view kTestPrefix = "NUNA_TEST_";  // read by the tests, no
 constexpr std::array kKnown = {
     SettingInfo{"NUNA_AHEAD", "1 to 1,048,576", "64",
                 "launches that may run ahead of the oldest unfinished one"},
+    SettingInfo{
+        "NUNA_ALL_RANKS", "on or off", "off",
+        "what ranks other than the first of a CUDA program write to standard output and error is shown, too"},
     SettingInfo{"NUNA_BLOCK", "a size", "64 KiB",
                 "bytes that are brought and opened together when the host touches a buffer: a power of two, "
                 "4 KiB to 2 MiB",

@@ -81,14 +81,14 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
   return plain_call([&] {
     require(prop != nullptr, cudaErrorInvalidValue);
     require(device == 0, cudaErrorInvalidDevice);
-    *prop = properties_of(DeviceFacts::here());
+    *prop = properties_of(DeviceFacts::told());
   });
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) {
   return plain_call([&] {
     require(value != nullptr, cudaErrorInvalidValue);
     require(device == 0, cudaErrorInvalidDevice);
-    *value = attribute_of(properties_of(DeviceFacts::here()), attr);
+    *value = attribute_of(properties_of(DeviceFacts::told()), attr);
   });
 }
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* prop) {

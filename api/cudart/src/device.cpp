@@ -13,6 +13,7 @@
 #include <string>
 
 #include "call.hpp"
+#include "ranks.hpp"
 
 namespace nuna::cudart {
 namespace {
@@ -52,6 +53,18 @@ std::size_t machine_bytes() {
 }
 
 }  // namespace
+
+const DeviceFacts& DeviceFacts::told() {
+  static const DeviceFacts agreed = [] {
+    DeviceFacts facts = here();
+    if (Ranks::here().ranks == 1) return facts;
+    Device& device = Device::get();
+    facts.threads = static_cast<int>(device.agreed(facts.threads));
+    facts.memory_bytes = static_cast<std::size_t>(device.agreed(static_cast<double>(facts.memory_bytes)));
+    return facts;
+  }();
+  return agreed;
+}
 
 const DeviceFacts& DeviceFacts::here() {
   static const DeviceFacts only = [] {

@@ -24,6 +24,8 @@ struct DeviceFacts {
   int cores = 1;
   std::size_t memory_bytes = 0;  ///< NUNA_MEMORY_LIMIT, or the machine's
   static const DeviceFacts& here();
+  /// As the program is told them: of several ranks rank 0's, which needs the device.
+  static const DeviceFacts& told();
 };
 
 class Device {
