@@ -22,6 +22,7 @@ struct Touch {
   Index bytes = 0;
   bool exact = true;
   bool anywhere = false;
+  bool irregular = false;  ///< as far as a question showed
   SourceLine at;
   Region region;  ///< of the whole grid
 
@@ -74,23 +75,27 @@ class LaunchAccess::State {
            });
   }
 
-  Footprint read(std::uint32_t pointer, const BlockBox& box) const {
+  Footprint read(std::uint32_t pointer, const BlockBox& box) {
     Footprint result{!trusted_ && reads(pointer), {}};
     if (result.anywhere) return result;
     std::vector<Rows> rows;
     int steps = kStepsOfQuestion;
-    for (const Touch& touch : touches_) {
+    for (Touch& touch : touches_) {
       if (touch.pointer != pointer || !touch.reads()) continue;
       const Region region = cut_to(touch.region, box);
       if (touch.anywhere) {
         if (has_point(region, kStepsOfCheck).value_or(true)) return {true, {}};
-      } else if (std::vector<Rows> own; append(region, touch.bytes, &steps, &own)) {
-        rows.insert(rows.end(), own.begin(), own.end());
-      } else if (const auto whole = hull(region)) {
-        if (!whole->empty()) rows.push_back(run_of(*whole, touch.bytes));
-      } else {
-        return {true, {}};
+        continue;
       }
+      std::vector<Rows> own;
+      if (!touch.irregular && append(region, touch.bytes, &steps, &own)) {
+        rows.insert(rows.end(), own.begin(), own.end());
+        continue;
+      }
+      touch.irregular = true;
+      const std::optional<Interval> whole = hull(region);
+      if (!whole) return {true, {}};
+      if (!whole->empty()) rows.push_back(run_of(*whole, touch.bytes));
     }
     if (rows.empty()) return result;
     if (auto united = unite(rows)) {
@@ -107,8 +112,8 @@ class LaunchAccess::State {
     if (!trusted_ && writes(pointer)) return {true, {}};
     std::vector<Rows> rows;
     int steps = kStepsOfQuestion;
-    const Touch* last = nullptr;
-    for (const Touch& touch : touches_) {
+    Touch* last = nullptr;
+    for (Touch& touch : touches_) {
       if (touch.pointer != pointer || !touch.writes()) continue;
       if (touch.anywhere) return {true, {}};
       last = &touch;
@@ -190,7 +195,13 @@ class LaunchAccess::State {
   }
 
   void add(const Access& access) {
-    Touch touch{access.kind, access.pointer, access.bytes, access.exact, !access.first_byte, access.at, {}};
+    Touch touch;
+    touch.kind = access.kind;
+    touch.pointer = access.pointer;
+    touch.bytes = access.bytes;
+    touch.exact = access.exact;
+    touch.anywhere = !access.first_byte;
+    touch.at = access.at;
     try {
       touch.region = region_of(access.domain, access.extra);
       if (access.first_byte) touch.region.value = put_numbers_in(*access.first_byte, numbers_);
@@ -226,7 +237,8 @@ class LaunchAccess::State {
     return all && outcome == Outcome::done;
   }
 
-  Footprint too_irregular(const Touch& touch) {
+  Footprint too_irregular(Touch& touch) {
+    touch.anywhere = true;
     refuse({"writes too irregular to list", touch.at});
     return {true, {}};
   }

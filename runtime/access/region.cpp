@@ -8,6 +8,7 @@ namespace nuna::access {
 namespace {
 
 constexpr Wide kOneByOne = 4;
+constexpr int kMaxDepth = 250;  // each takes a kilobyte or two of the stack
 
 class Enumerator {
  public:
@@ -17,10 +18,12 @@ class Enumerator {
 
   void visit(Region region) {
     if (outcome_ != Outcome::done) return;
-    if (--steps_ < 0) return fail(Outcome::too_many);
+    if (--steps_ < 0 || depth_ == kMaxDepth) return fail(Outcome::too_many);
     if (!simplify(region)) return;
     if (region.conditions.empty()) return hand_over(region);
+    ++depth_;
     split(region);
+    --depth_;
   }
 
  private:
@@ -104,7 +107,7 @@ class Enumerator {
     if (choice.variable == kNoVariable) return fail(Outcome::unbounded);
     const Bounds all = region.bounds[static_cast<std::size_t>(choice.variable)];
     std::vector<Bounds> parts;
-    if (!choice.sure.empty()) {
+    if (!choice.sure.empty() && choice.sure.size() * 4 >= all.size()) {
       parts = {choice.sure, {all.least, choice.sure.least - 1}, {choice.sure.most + 1, all.most}};
     } else if (all.size() <= kOneByOne) {
       for (Wide value = all.least; value <= all.most; ++value) parts.push_back({value, value});
@@ -124,6 +127,7 @@ class Enumerator {
   }
 
   int& steps_;
+  int depth_ = 0;
   int found_ = 0;
   Outcome outcome_ = Outcome::done;
   const std::function<void(const Lattice&)>& take_;

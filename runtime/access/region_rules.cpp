@@ -1,6 +1,7 @@
 #include "access/region_rules.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 namespace nuna::access {
@@ -318,15 +319,22 @@ class Rules {
       for (std::size_t j = i + 1; j < all.size(); ++j) {
         if (all[i].is_equality || all[j].is_equality || !are_opposite(all[i].left, all[j].left)) continue;
         const Bounds band{-Wide{all[i].left.constant}, Wide{all[j].left.constant}};
-        for (int v = 0; v < n_; ++v) {
-          const Index factor = all[i].left[v];
-          if ((factor != 1 && factor != -1) || bounds(v).size() <= band.size()) continue;
-          name(v, all[i].left, band);
-          return true;
-        }
+        const int v = variable_for(all[i].left, band);
+        if (v == kNoVariable) continue;
+        name(v, all[i].left, band);
+        return true;
       }
     }
     return false;
+  }
+  /// Of those that f can be named by, the one that moves the function least.
+  int variable_for(const Affine& f, const Bounds& band) {
+    int best = kNoVariable;
+    for (int v = 0; v < n_; ++v) {
+      if ((f[v] != 1 && f[v] != -1) || bounds(v).size() <= band.size()) continue;
+      if (best == kNoVariable || std::abs(region_.value[v]) < std::abs(region_.value[best])) best = v;
+    }
+    return best;
   }
   bool are_opposite(const Affine& f, const Affine& g) const {
     for (int v = 0; v < n_; ++v) {

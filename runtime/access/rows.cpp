@@ -102,16 +102,24 @@ bool append_one_by_one(std::span<const Rows> group, std::vector<Rows>* result) {
       runs.push_back(run(r.begin + k * r.stride, r.begin + k * r.stride + r.bytes));
   }
   std::sort(runs.begin(), runs.end(), by_begin);
-  result->push_back(runs.front());
-  for (const Rows& r : std::span(runs).subspan(1)) {
-    Rows& last = result->back();
-    if (r.begin > end_of(last)) {
-      result->push_back(r);
-    } else {
-      last = run(last.begin, std::max(end_of(last), end_of(r)));
-    }
+  for (std::size_t i = 0; i < runs.size();) {
+    Index end = end_of(runs[i]);
+    std::size_t next = i + 1;
+    for (; next < runs.size() && runs[next].begin <= end; ++next) end = std::max(end, end_of(runs[next]));
+    result->push_back(run(runs[i].begin, end));
+    i = next;
   }
   return true;
+}
+
+/// The stride of most rows, or 0.
+Index main_stride(std::span<const Rows> group) {
+  Index count = 1;
+  Index stride = 0;
+  for (const Rows& r : group) {
+    if (r.count > count) count = r.count, stride = r.stride;
+  }
+  return stride;
 }
 
 /// Rows whose hulls overlap. False: too many.
@@ -120,15 +128,13 @@ bool append_united(std::span<const Rows> group, std::vector<Rows>* result) {
     result->push_back(group.front());
     return true;
   }
-  Index stride = 0;
-  bool one_stride = true;
-  for (const Rows& r : group) {
-    if (r.count == 1) continue;
-    one_stride = one_stride && (stride == 0 || stride == r.stride);
-    stride = r.stride;
-  }
-  if (stride != 0 && one_stride && append_bands(group, stride, result)) return true;
-  return append_one_by_one(group, result);
+  const Index stride = main_stride(group);
+  if (stride == 0) return append_one_by_one(group, result);
+  std::vector<Rows> of_stride;
+  std::vector<Rows> others;
+  for (const Rows& r : group) (r.count == 1 || r.stride == stride ? of_stride : others).push_back(r);
+  if (!others.empty() && !append_one_by_one(others, &of_stride)) return false;
+  return append_bands(of_stride, stride, result) || append_one_by_one(group, result);
 }
 
 /// Whether [begin, end) meets a row.
