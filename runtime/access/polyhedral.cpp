@@ -11,8 +11,8 @@
 namespace nuna::access {
 namespace {
 
-// Of about a microsecond.
-constexpr int kStepsOfQuestion = 40'000;
+// Of half a microsecond or more.
+constexpr int kStepsOfQuestion = 40'000;  // for an access; rows of a triangle take two each
 constexpr int kStepsOfCheck = 4'000;
 
 /// An access with numbers.
@@ -53,7 +53,9 @@ class LaunchAccess::State {
         distrust({"an index of " + std::to_string(assumption.bits) + " bits may wrap", assumption.at});
       }
     }
-    for (const Access& access : model.accesses) add(access);
+    for (const Access& access : model.accesses) {
+      if (access.bytes > 0) add(access);
+    }
   }
 
   const std::optional<Refusal>& refusal() const { return refusal_; }
@@ -79,7 +81,6 @@ class LaunchAccess::State {
     Footprint result{!trusted_ && reads(pointer), {}};
     if (result.anywhere) return result;
     std::vector<Rows> rows;
-    int steps = kStepsOfQuestion;
     for (Touch& touch : touches_) {
       if (touch.pointer != pointer || !touch.reads()) continue;
       const Region region = cut_to(touch.region, box);
@@ -88,6 +89,7 @@ class LaunchAccess::State {
         continue;
       }
       std::vector<Rows> own;
+      int steps = kStepsOfQuestion;
       if (!touch.irregular && append(region, touch.bytes, &steps, &own)) {
         rows.insert(rows.end(), own.begin(), own.end());
         continue;
@@ -111,12 +113,12 @@ class LaunchAccess::State {
   Footprint written(std::uint32_t pointer, const BlockBox& box) {
     if (!trusted_ && writes(pointer)) return {true, {}};
     std::vector<Rows> rows;
-    int steps = kStepsOfQuestion;
     Touch* last = nullptr;
     for (Touch& touch : touches_) {
       if (touch.pointer != pointer || !touch.writes()) continue;
       if (touch.anywhere) return {true, {}};
       last = &touch;
+      int steps = kStepsOfQuestion;
       if (!append(cut_to(touch.region, box), touch.bytes, &steps, &rows)) return too_irregular(touch);
     }
     auto united = unite(std::move(rows));
