@@ -1,6 +1,7 @@
 #include "access/rows.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "access/row_bands.hpp"
 
@@ -11,48 +12,57 @@ Rows run(Index begin, Index end) { return {begin, end - begin, end - begin, 1}; 
 
 bool by_begin(const Rows& a, const Rows& b) { return a.begin < b.begin; }
 
-/// Adds `step` to every byte's place [0, count) times, if that is again rows of one stride.
-bool extend(Rows* rows, const Lattice::Step& step) {
-  if (rows->count == 1 && step.step <= rows->bytes) {
-    *rows = run(rows->begin, rows->begin + rows->bytes + step.step * (step.count - 1));
-    return true;
+/// Where rows of `bytes` begin, with as few levels as there can be: each is of larger steps than the one before.
+struct Levels {
+  Index bytes = 0;
+  std::vector<Lattice::Step> steps;
+  bool overlap = false;  ///< two combinations may have bytes in common
+};
+
+Levels levels_of(const Lattice& lattice, Index bytes) {
+  std::vector<Lattice::Step> all = lattice.steps;
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
+  Levels levels{bytes, {}, false};
+  Index span = bytes;
+  for (const Lattice::Step& step : all) {
+    const auto continued =
+        std::find_if(levels.steps.begin(), levels.steps.end(), [&](const Lattice::Step& level) {
+          return step.step % level.step == 0 && step.step / level.step <= level.count;
+        });
+    if (step.step <= levels.bytes) {
+      levels.bytes += step.step * (step.count - 1);
+    } else if (continued != levels.steps.end()) {
+      continued->count += step.step / continued->step * (step.count - 1);
+      levels.overlap = levels.overlap || &*continued != &levels.steps.back();
+    } else {
+      levels.overlap = levels.overlap || step.step < span;
+      levels.steps.push_back(step);
+    }
+    span += step.step * (step.count - 1);
   }
-  if (rows->count == 1) {
-    *rows = {rows->begin, rows->bytes, step.step, step.count};
-    return true;
-  }
-  if (step.step % rows->stride != 0 || step.step / rows->stride > rows->count) return false;
-  rows->count += step.step / rows->stride * (step.count - 1);
-  return true;
+  return levels;
 }
 
-/// The same, in any case. False: too many.
-bool repeat(std::vector<Rows>* rows, Lattice::Step step) {
-  constexpr Index kManyCopies = 4096;
-  Rows& only = rows->front();
-  if (rows->size() == 1 && step.count > kManyCopies && only.count < step.count) {
-    // Fewer the other way round.
-    const Lattice::Step inner{only.stride, only.count};
-    only.stride = step.step;
-    only.count = step.count;
-    step = inner;
-  }
+/// The level that becomes the stride: a long one, and of those the one of the smallest steps, so that rows of one plane lie together.
+std::size_t level_of_stride(const Levels& levels) {
+  constexpr Index kAsLong = 8;
+  Index longest = 0;
+  for (const Lattice::Step& step : levels.steps) longest = std::max(longest, step.count);
+  std::size_t i = 0;
+  while (levels.steps[i].count < longest / kAsLong) ++i;
+  return i;
+}
+
+/// All of `rows` at `count` places. False: too many.
+bool repeat(std::vector<Rows>* rows, const Lattice::Step& step) {
   const std::size_t before = rows->size();
-  if (before * static_cast<std::size_t>(step.count) > kMaxRows) return false;
-  Index first = rows->front().begin;
-  Index end = first;
-  for (const Rows& r : *rows) first = std::min(first, r.begin), end = std::max(end, end_of(r));
+  if (step.count > static_cast<Index>(kMaxRows / before)) return false;
   for (Index k = 1; k < step.count; ++k) {
     for (std::size_t i = 0; i < before; ++i) {
-      Rows copy = (*rows)[i];
-      copy.begin += k * step.step;
-      rows->push_back(copy);
+      rows->push_back((*rows)[i]);
+      rows->back().begin += k * step.step;
     }
   }
-  if (step.step >= end - first) return true;
-  auto united = unite(std::move(*rows));
-  if (!united) return false;
-  *rows = std::move(*united);
   return true;
 }
 
@@ -114,20 +124,46 @@ bool append_one_by_one(std::span<const Rows> group, std::vector<Rows>* result) {
 
 /// The stride of most rows, or 0.
 Index main_stride(std::span<const Rows> group) {
-  Index count = 1;
-  Index stride = 0;
+  std::map<Index, Index> counts;
   for (const Rows& r : group) {
-    if (r.count > count) count = r.count, stride = r.stride;
+    if (r.count > 1) counts[r.stride] += r.count;
   }
-  return stride;
+  const auto most = std::max_element(counts.begin(), counts.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == counts.end() ? 0 : most->first;
+}
+
+bool contains(const Rows& large, const Rows& small) {
+  if (small.begin < large.begin || end_of(small) > end_of(large)) return false;
+  if (large.count == 1) return true;
+  if (small.count > 1 && small.stride % large.stride != 0) return false;
+  return (small.begin - large.begin) % large.stride + small.bytes <= large.bytes;
+}
+
+/// Drops what lies in one of the largest.
+std::vector<Rows> without_contained(std::span<const Rows> group) {
+  constexpr std::size_t kLargest = 8;
+  std::vector<Rows> rows(group.begin(), group.end());
+  const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(std::min(kLargest, rows.size()));
+  std::partial_sort(rows.begin(), middle, rows.end(),
+                    [](const Rows& a, const Rows& b) { return a.bytes * a.count > b.bytes * b.count; });
+  std::vector<Rows> kept;
+  for (const Rows& r : rows) {
+    const std::span largest = std::span(kept).first(std::min(kLargest, kept.size()));
+    if (std::none_of(largest.begin(), largest.end(), [&](const Rows& l) { return contains(l, r); }))
+      kept.push_back(r);
+  }
+  std::sort(kept.begin(), kept.end(), by_begin);
+  return kept;
 }
 
 /// Rows whose hulls overlap. False: too many.
-bool append_united(std::span<const Rows> group, std::vector<Rows>* result) {
-  if (group.size() == 1) {
-    result->push_back(group.front());
+bool append_united(std::span<const Rows> all, std::vector<Rows>* result) {
+  if (all.size() == 1) {
+    result->push_back(all.front());
     return true;
   }
+  const std::vector<Rows> group = without_contained(all);
   const Index stride = main_stride(group);
   if (stride == 0) return append_one_by_one(group, result);
   std::vector<Rows> of_stride;
@@ -164,17 +200,25 @@ bool have_common_byte(const Rows& one, const Rows& other, Index* work) {
 }  // namespace
 
 bool append_rows(const Lattice& lattice, Index bytes, std::vector<Rows>* rows) {
-  std::vector<Lattice::Step> steps = lattice.steps;
-  std::sort(steps.begin(), steps.end(),
-            [](const Lattice::Step& a, const Lattice::Step& b) { return a.step < b.step; });
   Wide end = Wide{lattice.first} + bytes;
-  for (const Lattice::Step& step : steps) end += Wide{step.step} * (step.count - 1);
+  for (const Lattice::Step& step : lattice.steps) end += Wide{step.step} * (step.count - 1);
   narrow(end);
 
-  std::vector<Rows> made{run(lattice.first, lattice.first + bytes)};
-  for (const Lattice::Step& step : steps) {
-    if (made.size() == 1 && extend(&made.front(), step)) continue;
+  Levels levels = levels_of(lattice, bytes);
+  std::vector<Rows> made{run(lattice.first, lattice.first + levels.bytes)};
+  if (!levels.steps.empty()) {
+    const std::size_t of_stride = level_of_stride(levels);
+    made.front().stride = levels.steps[of_stride].step;
+    made.front().count = levels.steps[of_stride].count;
+    levels.steps.erase(levels.steps.begin() + static_cast<std::ptrdiff_t>(of_stride));
+  }
+  for (const Lattice::Step& step : levels.steps) {
     if (!repeat(&made, step)) return false;
+  }
+  if (levels.overlap) {
+    auto united = unite(std::move(made));
+    if (!united) return false;
+    made = std::move(*united);
   }
   if (rows->size() + made.size() > kMaxRows) {
     auto united = unite(std::move(*rows));
