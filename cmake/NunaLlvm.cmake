@@ -17,8 +17,16 @@ elseif(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   set(NUNA_COMPILER_LACKS "it makes code for x86-64 only")
 else()
   find_package(LLVM 19.1 QUIET CONFIG HINTS /usr/lib/llvm-19)
+  # isl's own library, by its path and before LLVM's, which exports the isl_ functions of an isl of its own (Polly's), and would
+  # silently answer for them.
+  find_library(NUNA_ISL libisl.a)
+  find_library(NUNA_GMP libgmp.a)
+  find_path(NUNA_ISL_INCLUDE isl/ctx.h)
+  mark_as_advanced(NUNA_ISL NUNA_GMP NUNA_ISL_INCLUDE)
   if(NOT LLVM_FOUND)
     set(NUNA_COMPILER_LACKS "LLVM 19 was not found (Debian: llvm-19-dev, clang-19)")
+  elseif(NOT NUNA_ISL OR NOT NUNA_GMP OR NOT NUNA_ISL_INCLUDE)
+    set(NUNA_COMPILER_LACKS "isl as a static library was not found (Debian: libisl-dev)")
   endif()
   if(NUNA_COMPILER_LACKS AND NOT NUNA_COMPILER_ASKED STREQUAL "AUTO")
     message(FATAL_ERROR "NUNA_COMPILER=ON: ${NUNA_COMPILER_LACKS}. Say where with -DLLVM_DIR=<its lib/cmake/llvm>, or configure "

@@ -15,6 +15,7 @@
 
 #include <stdexcept>
 
+#include "access/model.hpp"
 #include "codegen/analyses.hpp"
 #include "codegen/block_call.hpp"
 #include "codegen/block_code.hpp"
@@ -157,9 +158,8 @@ class DeviceCompiler {
     context_.setDiagnosticHandler(std::make_unique<WithoutMissedUnrolling>());
   }
 
-  void compile() {
-    device_ = retarget(read(options_.bitcode, context_), *machine_);
-    print("retargeted");
+  std::vector<access::KernelModel> compile() {
+    const auto models = model();
     simplify(device_, *machine_);
     print("simplified");
     spell_out_shared_addresses();
@@ -171,7 +171,10 @@ class DeviceCompiler {
                 {},
                 device_.variables,
                 ptx()};
-    for (auto& kernel : device_.kernels) image.kernels.push_back(make_kernel(kernel, common, state_is_read));
+    for (std::size_t i = 0; i < device_.kernels.size(); ++i) {
+      image.kernels.push_back(make_kernel(device_.kernels[i], common, state_is_read));
+      image.kernels.back().model = access::write_model(models[i]);
+    }
     forget_threads();
     add_image(*device_.module, image);
     for (auto* variable : device_.variables) {
@@ -193,6 +196,14 @@ class DeviceCompiler {
     }
     print("optimised");
     write_object();
+    return models;
+  }
+
+  std::vector<access::KernelModel> model() {
+    device_ = retarget(read(options_.bitcode, context_), *machine_);
+    print("retargeted");
+    inline_calls(device_, *machine_);
+    return model_kernels(device_, *machine_);
   }
 
  private:
@@ -248,7 +259,8 @@ class DeviceCompiler {
                      static_cast<std::uint32_t>(whole.memory.shared_bytes),
                      kernel.max_threads,
                      whole.memory.fixed_bytes,
-                     whole.memory.thread_bytes};
+                     whole.memory.thread_bytes,
+                     ""};
     made.fixed_bytes = std::max(made.fixed_bytes, best.memory.fixed_bytes);
     made.thread_bytes = std::max(made.thread_bytes, best.memory.thread_bytes);
     return made;
@@ -325,6 +337,12 @@ class DeviceCompiler {
 
 }  // namespace
 
-void compile_device(const DeviceOptions& options) { DeviceCompiler(options).compile(); }
+std::vector<access::KernelModel> compile_device(const DeviceOptions& options) {
+  return DeviceCompiler(options).compile();
+}
+
+std::vector<access::KernelModel> model_device(const DeviceOptions& options) {
+  return DeviceCompiler(options).model();
+}
 
 }  // namespace nuna::compiler

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "access/kernel_model.hpp"
+
 namespace nuna::compiler {
 
 struct DeviceOptions {
@@ -17,7 +19,10 @@ struct DeviceOptions {
       print_ir;  ///< where the IR is written before and behind each step, for developers; "" for nowhere
 };
 
-/// Throws std::runtime_error with a message for the user.
-void compile_device(const DeviceOptions& options);
+/// Returns what its kernels touch, which the object says, too. Throws std::runtime_error with a message for the user.
+std::vector<access::KernelModel> compile_device(const DeviceOptions& options);
+
+/// The same without an object: of the options, only `bitcode` counts.
+std::vector<access::KernelModel> model_device(const DeviceOptions& options);
 
 }  // namespace nuna::compiler

@@ -40,8 +40,11 @@ bool is_by_reference(const llvm::Argument& argument);
 /// Retargets `module` (triple nvptx64) to `machine`. Throws std::runtime_error, a message for the user, on what cannot be.
 DeviceModule retarget(std::unique_ptr<llvm::Module> module, const llvm::TargetMachine& machine);
 
-/// Inlines what needs its thread and simplifies every function, thread by thread: no loop is vectorised, only small constant
-/// ones are unrolled. Throws as above, for instance on a barrier in a recursive function.
+/// Inlines what needs its thread, and makes values of variables: loops and branches stay as they were written. Throws as above, for
+/// instance on a barrier in a recursive function.
+void inline_calls(DeviceModule& device, llvm::TargetMachine& machine);
+
+/// Simplifies every function, thread by thread: no loop is vectorised, only small constant ones are unrolled.
 void simplify(DeviceModule& device, llvm::TargetMachine& machine);
 
 }  // namespace nuna::compiler

@@ -62,11 +62,11 @@ void add_image(llvm::Module& module, const Image& image) {
   }
   std::vector<llvm::Constant*> kernels;
   for (const auto& kernel : image.kernels) {
-    kernels.push_back(make.record({make.text(kernel.name), kernel.run, make.words(kernel.parameter_bytes),
-                                   make.word(static_cast<std::uint32_t>(kernel.parameter_bytes.size())),
-                                   make.word(kernel.flags), make.word(kernel.static_shared_bytes),
-                                   make.word(kernel.max_threads), make.bytes(kernel.fixed_bytes),
-                                   make.bytes(kernel.thread_bytes), make.null()}));
+    kernels.push_back(make.record(
+        {make.text(kernel.name), kernel.run, make.words(kernel.parameter_bytes),
+         make.word(static_cast<std::uint32_t>(kernel.parameter_bytes.size())), make.word(kernel.flags),
+         make.word(kernel.static_shared_bytes), make.word(kernel.max_threads), make.bytes(kernel.fixed_bytes),
+         make.bytes(kernel.thread_bytes), kernel.model.empty() ? make.null() : make.text(kernel.model)}));
   }
   std::vector<llvm::Constant*> variables;
   for (auto* variable : image.variables) {

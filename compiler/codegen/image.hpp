@@ -18,6 +18,7 @@ struct ImageKernel {
   std::uint32_t max_threads = 0;
   std::uint64_t fixed_bytes = 0;
   std::uint64_t thread_bytes = 0;
+  std::string model;  ///< access::write_model's
 };
 
 struct Image {

@@ -110,7 +110,7 @@ bool is_only_read(const llvm::Value& pointer) {
 
 }  // namespace
 
-void simplify(DeviceModule& device, llvm::TargetMachine& machine) {
+void inline_calls(DeviceModule& device, llvm::TargetMachine& machine) {
   translate_ptx(*device.module);
   const Inlining inlined(device);
   std::set<const llvm::GlobalValue*> kept(device.variables.begin(), device.variables.end());
@@ -135,8 +135,10 @@ void simplify(DeviceModule& device, llvm::TargetMachine& machine) {
   for (auto* argument : inlined.was_restrict) {
     if (is_only_read(*argument)) argument->addAttr(llvm::Attribute::NoAlias);
   }
-  for (auto& kernel : device.kernels) share_strided_loops(*kernel.function);
+}
 
+void simplify(DeviceModule& device, llvm::TargetMachine& machine) {
+  for (auto& kernel : device.kernels) share_strided_loops(*kernel.function);
   Analyses anew(machine);
   for (auto& kernel : device.kernels) keep_long_waits_whole(*kernel.function, anew.functions());
   llvm::ModulePassManager rest;

@@ -6,7 +6,7 @@
 
 namespace nuna::compiler {
 
-enum class Goal { link, compile, preprocess, dependencies, device_link, library, ptx };
+enum class Goal { link, compile, preprocess, dependencies, device_link, library, ptx, explain };
 
 struct Input {
   enum class Kind { cuda, cxx, c, object, library };
@@ -40,6 +40,7 @@ struct CommandLine {
   std::vector<std::string> host;           ///< for the host pass alone: -O, -g, what -Xcompiler says
   std::vector<std::string> linking;        ///< -L, -l, -shared, -Xlinker
   std::vector<std::string> notes;          ///< accepted without effect, worth a word with -v
+  std::string model;                       ///< a file for what kernels touch, as JSON; "" for none
   bool help = false;
   bool version = false;
 };

@@ -48,7 +48,7 @@ std::string setting(const char* name) {
 
 bool is_nvcc(const fs::path& file, const std::string& self) {
   std::error_code none;
-  return access(file.c_str(), X_OK) == 0 && fs::is_regular_file(file, none) &&
+  return ::access(file.c_str(), X_OK) == 0 && fs::is_regular_file(file, none) &&
          !fs::equivalent(file, self, none);
 }
 

@@ -47,6 +47,9 @@ class Planner {
       case Goal::compile:
         plan_compilation();
         break;
+      case Goal::explain:
+        plan_explanations();
+        break;
       case Goal::device_link:
         plan_device_link();
         break;
@@ -122,14 +125,7 @@ class Planner {
     job.blob_text = "nuna:" + id;
     job.device_object = line_.device_objects;
 
-    job.device_pass.words = front_end(input);
-    append(job.device_pass.words,
-           {"--cuda-device-only", "-fno-builtin-printf", "-O3", "-fno-math-errno", "-gline-tables-only",
-            line_.contract ? "-ffp-contract=fast" : "-ffp-contract=off"});
-    if (line_.fast_math) append(job.device_pass.words, {"-ffast-math", "-D__USE_FAST_MATH__=1"});
-    if (line_.device_objects) job.device_pass.words.emplace_back("-fgpu-rdc");
-    append(job.device_pass.words,
-           {"-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", input.path, "-o", job.bitcode});
+    job.device_pass.words = device_pass(input, job.bitcode);
 
     job.host_pass.words = front_end(input);
     append(job.host_pass.words, {"--cuda-host-only", "-ffp-contract=off"});
@@ -153,6 +149,16 @@ class Planner {
     job.join.words = {installation_.linker, "-r", "-o", object, job.host_object, job.device.object};
     ++next_;
     jobs_.emplace_back(std::move(job));
+  }
+
+  Strings device_pass(const Input& input, const std::string& bitcode) const {
+    Strings words = front_end(input);
+    append(words, {"--cuda-device-only", "-fno-builtin-printf", "-O3", "-fno-math-errno",
+                   "-gline-tables-only", line_.contract ? "-ffp-contract=fast" : "-ffp-contract=off"});
+    if (line_.fast_math) append(words, {"-ffast-math", "-D__USE_FAST_MATH__=1"});
+    if (line_.device_objects) words.emplace_back("-fgpu-rdc");
+    append(words, {"-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", input.path, "-o", bitcode});
+    return words;
   }
 
   /// Device code that is linked across files would need its PTX linked, too.
@@ -216,6 +222,21 @@ class Planner {
       if (!line_.output.empty()) append(words, {"-o", in_output_folder(line_.output)});
       jobs_.emplace_back(Command{std::move(words)});
     }
+  }
+
+  void plan_explanations() {
+    for (const auto& input : line_.inputs) {
+      if (input.kind != Input::Kind::cuda) continue;
+      Explanation job;
+      job.source = input.path;
+      const auto bitcode = between(input.path, ".bc");
+      job.device_pass.words = device_pass(input, bitcode);
+      job.device.bitcode = {bitcode};
+      job.device.cpu = line_.march;
+      ++next_;
+      jobs_.emplace_back(std::move(job));
+    }
+    if (jobs_.empty()) throw std::runtime_error("--explain: there is no CUDA source to explain");
   }
 
   void plan_compilation() {

@@ -45,6 +45,13 @@ struct CudaCompilation {
   bool device_object = false;  ///< the bitcode is put into the object instead of being compiled
 };
 
+/// What the kernels of a .cu file touch, for people.
+struct Explanation {
+  std::string source;
+  Command device_pass;   ///< writes the bitcode of `device`
+  DeviceOptions device;  ///< reads it
+};
+
 /// The device code of objects and libraries, linked and compiled into one object.
 struct DeviceLink {
   std::vector<std::string> from;  ///< objects and archives; those without device code are passed over
@@ -60,7 +67,7 @@ struct HostLink {
   std::string device_link;
 };
 
-using Job = std::variant<Command, CudaCompilation, DeviceLink, HostLink>;
+using Job = std::variant<Command, CudaCompilation, Explanation, DeviceLink, HostLink>;
 
 /// `temporary` is a folder for files in between; `id_of` names an image by its source's path. Throws std::runtime_error with one
 /// line for the user.

@@ -77,7 +77,7 @@ int run(const std::vector<std::string>& arguments) {
   if (line.ptx) installation.nvcc = find_nvcc(line.cuda_path, installation.self);
   const TemporaryFolder temporary(line);
   const auto jobs = plan_jobs(line, installation, temporary.path());
-  return run_jobs(jobs, {line.verbose, line.dry_run, temporary.path()});
+  return run_jobs(jobs, {line.verbose, line.dry_run, temporary.path(), line.model});
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "access/explain.hpp"
 #include "driver/device_section.hpp"
 #include "driver/diagnostics_text.hpp"
 #include "driver/process.hpp"
@@ -82,12 +83,33 @@ class Runner {
     if (passes.host.status != 0) return passes.host.status;
     if (passes.device.status != 0) return passes.device.status;
     if (!passes.problem.empty()) throw std::runtime_error(passes.problem);
+    keep(passes.models);
     if (job.device_object) write_device_section(job.bitcode, job.host_object, job.device.object);
     const auto shared = shared_variables(job.host_object, job.device.object);
     if (!shared.empty()) bind_symbols(job.host_object, shared, Binding::global);
     const int status = (*this)(job.join);
     if (status == 0 && !shared.empty()) bind_symbols(job.object, shared, Binding::local);
     return status;
+  }
+
+  int operator()(const Explanation& job) {
+    show(job.device_pass);
+    if (manner_.dry_run) return 0;
+    if (!std::filesystem::exists(job.source)) throw std::runtime_error(job.source + ": no such file");
+    auto read = [&](const std::vector<std::string>& more) {
+      return Process(with(more, job.device_pass), true).wait();
+    };
+    auto pass = read({});
+    const auto first = pass;
+    SecondReading second;
+    while (pass.status != 0 && second.learn(pass.error, text_of)) pass = read(options_for(second));
+    if (pass.status != 0 && second.files().empty()) pass = first;
+    std::cerr << pass.error;
+    if (pass.status != 0) return pass.status;
+    const auto models = model_device(job.device);
+    std::cout << explain(models);
+    keep(models);
+    return 0;
   }
 
   int operator()(const DeviceLink& job) {
@@ -103,7 +125,7 @@ class Runner {
     }
     auto device = job.device;
     device.bitcode = code.bitcode;
-    compile_device(device);
+    keep(compile_device(device));
     return 0;
   }
 
@@ -116,35 +138,49 @@ class Runner {
     return status;
   }
 
+  /// Of all kernels that were compiled or explained.
+  void write_models() const {
+    if (manner_.model.empty() || manner_.dry_run) return;
+    std::ofstream file(manner_.model, std::ios::binary);
+    file << access::write_models(models_);
+    if (!file.flush()) throw std::runtime_error("--model " + manner_.model + ": cannot be written");
+  }
+
  private:
   struct Passes {
     Finished host;
     Finished device;
     std::string problem;  ///< of code generation
+    std::vector<access::KernelModel> models;
     bool failed() const { return host.status != 0 || device.status != 0; }
   };
 
-  Passes read_source(const CudaCompilation& job, const std::vector<std::string>& more, PtxPass& ptx) const {
-    auto words = [&](const Command& command) {
-      auto all = command.words;
-      all.insert(all.begin() + 1, more.begin(), more.end());
-      if (colour_) all.insert(all.begin() + 1, "-fcolor-diagnostics");
-      return all;
-    };
-    Process host(words(job.host_pass), true);
+  std::vector<std::string> with(const std::vector<std::string>& more, const Command& command) const {
+    auto all = command.words;
+    all.insert(all.begin() + 1, more.begin(), more.end());
+    if (colour_) all.insert(all.begin() + 1, "-fcolor-diagnostics");
+    return all;
+  }
+
+  Passes read_source(const CudaCompilation& job, const std::vector<std::string>& more, PtxPass& ptx) {
+    Process host(with(more, job.host_pass), true);
     Passes passes;
-    passes.device = Process(words(job.device_pass), true).wait();
+    passes.device = Process(with(more, job.device_pass), true).wait();
     if (passes.device.status == 0) {
       try {  // meanwhile the host pass goes on
         auto device = job.device;
         device.ptx = ptx.file();
-        if (!job.device_object) compile_device(device);
+        if (!job.device_object) passes.models = compile_device(device);
       } catch (const std::runtime_error& error) {
         passes.problem = error.what();
       }
     }
     passes.host = host.wait();
     return passes;
+  }
+
+  void keep(const std::vector<access::KernelModel>& models) {
+    if (!manner_.model.empty()) models_.insert(models_.end(), models.begin(), models.end());
   }
 
   static std::string text_of(const std::string& path) {
@@ -174,6 +210,7 @@ class Runner {
   }
 
   const Manner& manner_;
+  std::vector<access::KernelModel> models_;
   const bool colour_ = isatty(2) != 0;
 };
 
@@ -185,6 +222,7 @@ int run_jobs(const std::vector<Job>& jobs, const Manner& manner) {
     const int status = std::visit(runner, job);
     if (status != 0) return status;
   }
+  runner.write_models();
   return 0;
 }
 

@@ -12,6 +12,7 @@ struct Manner {
   bool verbose = false;  ///< print each command
   bool dry_run = false;  ///< print only
   std::string temporary;
+  std::string model;  ///< a file for what all kernels touch; "" for none
 };
 
 /// Returns the exit status of nunacc: 0, or that of the first job that failed.

@@ -27,13 +27,14 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 FENCES = [
     (re.compile(r"^(spdlog|fmt)/"), ("runtime/base/",), "cpp only"),
     (re.compile(r"^hwloc(\.h|/)"), ("runtime/topology/",), "cpp only"),
-    (re.compile(r"^nlohmann/"), ("runtime/trace/", "apps/", "tests/"), "cpp only"),
+    (re.compile(r"^nlohmann/"), ("runtime/access/", "runtime/trace/", "apps/", "tests/"), "cpp only"),
     (re.compile(r"^toml\+\+/"), ("runtime/topology/", "apps/", "tests/"), "cpp only"),
     (re.compile(r"^(CLI/|png\.h)"), ("apps/", "tests/"), "headers too"),
     (re.compile(r"^(cuda[\w.]*\.h|cu(blas|fft|rand|solver|sparse)\w*\.h|(cub|thrust|cuda|cooperative_groups)(/|\.h$)"
                 r"|driver_types\.h|vector_types\.h|device_launch_parameters\.h|nv(rtc|ml|ToolsExt)\w*\.h)"),
      ("runtime/device/cuda/", "api/cudart/", "compiler/include/", "apps/cuda/", "tests/cuda_standin/", "tests/cudart/",
       "tests/compiler/", "tests/perf/cuda/", "tests/gpu/"), "headers too"),
+    (re.compile(r"^isl/"), ("compiler/access/", "runtime/access/polyhedral/"), "cpp only"),
     (re.compile(r"^mpi\.h"), ("runtime/cluster/mpi/", "api/mpi_wrap/", "api/include/nuna/mpi.hpp", "apps/", "tests/"),
      "headers too"),
     (re.compile(r"^(benchmark/|boost/|starpu)"), ("tests/",), "headers too"),

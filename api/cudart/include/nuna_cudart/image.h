@@ -46,7 +46,7 @@ struct nuna_kernel {
   uint32_t max_threads_per_block; /* of __launch_bounds__, else 1024 */
   uint64_t fixed_scratch_bytes;   /* for a block of any size */
   uint64_t thread_scratch_bytes; /* for each thread of a block, their number rounded up to a multiple of 64 */
-  const char* model;             /* JSON of its access model (runtime/access/kernel_model.hpp), or null */
+  const char* model; /* JSON: what its blocks read and write (runtime/access/kernel_model.hpp), or null */
 };
 
 /* Scratch memory that a call needs: fixed + threads rounded up to 64 * thread + dynamic shared memory rounded up to 64. */

@@ -1,0 +1,116 @@
+#include "access/effects.hpp"
+
+#include <llvm/ADT/StringSwitch.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include <algorithm>
+
+#include "codegen/diagnostics.hpp"
+#include "codegen/intrinsics.hpp"
+
+namespace nuna::compiler {
+
+namespace {
+
+using Kind = access::Access::Kind;
+
+Effect effect(Kind kind, const llvm::Value& pointer, const llvm::Type& type, const llvm::DataLayout& layout) {
+  const auto bytes = layout.getTypeStoreSize(const_cast<llvm::Type*>(&type)).getFixedValue();
+  return {kind, &pointer, static_cast<std::uint32_t>(bytes)};
+}
+
+std::optional<std::uint32_t> length_of(const llvm::MemIntrinsic& copy) {
+  const auto* length = llvm::dyn_cast<llvm::ConstantInt>(copy.getLength());
+  if (length == nullptr || length->getValue().ugt(UINT32_MAX)) return std::nullopt;
+  return static_cast<std::uint32_t>(length->getZExtValue());
+}
+
+/// Functions of the device headers and of C's library that touch no memory that a launch is given.
+bool is_harmless(llvm::StringRef name) {
+  return llvm::StringSwitch<bool>(name)
+      .Cases("printf", "vprintf", "puts", "putchar", "__assert_fail", "__assertfail", "abort", true)
+      .Cases("malloc", "free", "clock", "clock64", "__nuna_end_kernel", "__nuna_grid_is_together", true)
+      .Default(false);
+}
+
+bool touches_only_here(const llvm::CallBase& call, const KernelCode& code) {
+  return std::all_of(call.arg_begin(), call.arg_end(), [&](const llvm::Use& argument) {
+    if (!argument->getType()->isPointerTy()) return true;
+    const auto objects = objects_of(*argument);
+    return std::all_of(objects.begin(), objects.end(), [&](const llvm::Value* object) {
+      return code.home_of(*object) == KernelCode::Home::here;
+    });
+  });
+}
+
+std::string refusal_of_call(const llvm::CallBase& call, const KernelCode& code) {
+  if (call.isInlineAsm()) {
+    const auto* statement = llvm::cast<llvm::InlineAsm>(call.getCalledOperand());
+    return statement->getAsmString().empty() ? "" : "has inline assembly that is not understood";
+  }
+  if (llvm::isa<llvm::MemIntrinsic, llvm::DbgInfoIntrinsic, llvm::AssumeInst>(call) || intrinsic_of(call) ||
+      call.doesNotAccessMemory() || call.onlyAccessesInaccessibleMemory())
+    return "";
+  const auto* called = llvm::dyn_cast<llvm::Function>(call.getCalledOperand()->stripPointerCasts());
+  if (called == nullptr) return "calls a function by pointer";
+  if (called->getName() == "__nuna_grid_barrier") return "has all blocks of the grid wait for each other";
+  if (is_harmless(called->getName())) return "";
+  if (called->isIntrinsic() || (called->isDeclaration() && call.doesNotThrow())) {
+    if (touches_only_here(call, code)) return "";  // sincos(x, &s, &c)
+  }
+  const auto name = readable(*called);
+  return called->isDeclaration() ? "calls " + name + ", whose body is elsewhere"
+                                 : "calls " + name + ", which is recursive or too large";
+}
+
+}  // namespace
+
+std::vector<const llvm::Value*> objects_of(const llvm::Value& pointer) {
+  llvm::SmallVector<const llvm::Value*, 4> found;
+  llvm::getUnderlyingObjects(&pointer, found, nullptr, 0);
+  return {found.begin(), found.end()};
+}
+
+std::vector<Effect> effects_of(const llvm::Instruction& instruction, const llvm::DataLayout& layout) {
+  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
+    const auto kind = load->isAtomic() ? Kind::atomic : Kind::read;
+    return {effect(kind, *load->getPointerOperand(), *load->getType(), layout)};
+  }
+  if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
+    const auto kind = store->isAtomic() ? Kind::atomic : Kind::write;
+    return {effect(kind, *store->getPointerOperand(), *store->getValueOperand()->getType(), layout)};
+  }
+  if (const auto* atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction))
+    return {effect(Kind::atomic, *atomic->getPointerOperand(), *atomic->getType(), layout)};
+  if (const auto* atomic = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction))
+    return {
+        effect(Kind::atomic, *atomic->getPointerOperand(), *atomic->getNewValOperand()->getType(), layout)};
+  if (const auto* copy = llvm::dyn_cast<llvm::MemTransferInst>(&instruction))
+    return {{Kind::read, copy->getRawSource(), length_of(*copy)},
+            {Kind::write, copy->getRawDest(), length_of(*copy)}};
+  if (const auto* fill = llvm::dyn_cast<llvm::MemSetInst>(&instruction))
+    return {{Kind::write, fill->getRawDest(), length_of(*fill)}};
+  return {};
+}
+
+std::string refusal_of(const llvm::Instruction& instruction, const KernelCode& code) {
+  if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
+    if (const auto why = refusal_of_call(*call, code); !why.empty()) return why;
+  }
+  for (const auto& one : effects_of(instruction, code.layout)) {
+    for (const auto* object : objects_of(*one.pointer)) {
+      const auto home = code.home_of(*object);
+      if (home == KernelCode::Home::unknown) {
+        return std::string(one.kind == Kind::read ? "reads" : "writes") +
+               " through a pointer that comes out of memory or is computed";
+      }
+      if (home == KernelCode::Home::elsewhere && instruction.isVolatile())
+        return "has volatile accesses, by which blocks may wait for each other";
+    }
+  }
+  return "";
+}
+
+}  // namespace nuna::compiler

@@ -1,0 +1,269 @@
+// What holds where a thread is: the branches on its way.
+
+#include <llvm/IR/CFG.h>
+
+#include <algorithm>
+
+#include "access/way.hpp"
+
+namespace nuna::compiler {
+
+using access::Polynomial;
+
+void Way::require_at_least_zero(Maybe left, bool is_equality) {
+  if (!left) return give_up();
+  if (const auto number = constant_of(*left)) {
+    if (is_equality ? *number != 0 : *number < 0) is_impossible_ = true;
+    return;
+  }
+  access::Constraint made{*left, is_equality};
+  if (std::find(constraints_.begin(), constraints_.end(), made) == constraints_.end())
+    constraints_.push_back(std::move(made));
+}
+
+void Way::require_less(const Maybe& a, const Maybe& b, bool or_equal) {
+  require_at_least_zero(sum(sum(b, a, -1), constant(or_equal ? 0 : -1)));
+}
+
+void Way::require_equal(const Maybe& a, const Maybe& b, bool truth) {
+  const auto difference = sum(a, b, -1);
+  if (!difference) return give_up();
+  if (truth) return require_at_least_zero(difference, true);
+  const auto above = sum(difference, constant(-1));
+  const auto below = sum(constant(-1), difference, -1);
+  if (is_never_negative(*difference)) return require_at_least_zero(above);
+  if (range(*difference).high <= 0) return require_at_least_zero(below);
+  if (leaving_ != nullptr) {
+    // "until i is n": it comes nearer from one side.
+    const auto step = coefficient_of(*difference, rounds_.at(leaving_));
+    const auto steps = range(step);
+    if (!step.empty() && steps.high <= 0) return require_at_least_zero(above);
+    if (!step.empty() && steps.low >= 0) return require_at_least_zero(below);
+    if (!step.empty()) return give_up();
+  }
+  const auto side = choices_.choose(2);
+  if (!side) return give_up();
+  require_at_least_zero(*side == 0 ? below : above);
+}
+
+/// a < b, unsigned, of numbers that may be negative: those are then larger than any that is not. So it is 0 <= a < b; and if it
+/// is b that may be negative, b < 0 or a < b.
+void Way::require_less_unsigned(const llvm::Value& a, const llvm::Value& b, bool or_equal) {
+  const auto bits = static_cast<int>(a.getType()->getScalarSizeInBits());
+  const auto number = [&](const llvm::Value& value) {
+    const bool is_plain = llvm::isa<llvm::ConstantInt>(value);
+    const auto found = is_plain ? exact(value, Sign::has_not) : congruent(value);
+    const bool is_natural = found && is_never_negative(*found);
+    return std::make_pair(is_plain || !found ? found : exact(value, is_natural ? Sign::has_not : Sign::has),
+                          is_natural);
+  };
+  auto [left, left_is_natural] = number(a);
+  auto [right, right_is_natural] = number(b);
+  if (!left || !right) return give_up();
+  if (left_is_natural && !right_is_natural) {
+    const auto side = choices_.choose(2);
+    if (!side) return give_up();
+    if (*side == 0) return require_less(right, constant(0), false);
+  } else if (!left_is_natural) {
+    right = fits(right, bits, Sign::has_not, b);
+    require_less(constant(0), left, true);
+  }
+  require_less(left, right, or_equal);
+}
+
+void Way::require_compared(const llvm::ICmpInst& compare, bool truth) {
+  const auto predicate = truth ? compare.getPredicate() : compare.getInversePredicate();
+  const auto& a = *compare.getOperand(0);
+  const auto& b = *compare.getOperand(1);
+  if (a.getType()->isPointerTy()) {
+    const auto scalar = llvm::isa<llvm::ConstantPointerNull>(b) ? code_.scalar(a) : std::nullopt;
+    if (!scalar || !compare.isEquality()) return give_up();
+    return require_equal(parameter(*scalar), constant(0), predicate == llvm::CmpInst::ICMP_EQ);
+  }
+  const auto bits = a.getType()->getScalarSizeInBits();
+  using Predicate = llvm::CmpInst::Predicate;
+  switch (predicate) {
+    case Predicate::ICMP_EQ:
+    case Predicate::ICMP_NE: {
+      const bool extended = llvm::isa<llvm::ZExtInst>(a) || llvm::isa<llvm::ZExtInst>(b) || bits == 1 ||
+                            code_.is_unsigned_scalar(b);
+      const auto sign = extended ? Sign::has_not : Sign::has;
+      return require_equal(exact(a, sign), exact(b, sign), predicate == Predicate::ICMP_EQ);
+    }
+    case Predicate::ICMP_SLT:
+    case Predicate::ICMP_SLE:
+      return require_less(exact(a, Sign::has), exact(b, Sign::has), predicate == Predicate::ICMP_SLE);
+    case Predicate::ICMP_SGT:
+    case Predicate::ICMP_SGE:
+      return require_less(exact(b, Sign::has), exact(a, Sign::has), predicate == Predicate::ICMP_SGE);
+    case Predicate::ICMP_ULT:
+    case Predicate::ICMP_ULE:
+      return require_less_unsigned(a, b, predicate == Predicate::ICMP_ULE);
+    case Predicate::ICMP_UGT:
+    case Predicate::ICMP_UGE:
+      return require_less_unsigned(b, a, predicate == Predicate::ICMP_UGE);
+    default:
+      return give_up();
+  }
+}
+
+void Way::require_either(const llvm::Value& a, const llvm::Value& b, bool truth) {
+  const auto side = choices_.choose(2);
+  if (!side) return give_up();
+  require(*side == 0 ? a : b, truth);
+}
+
+void Way::require(const llvm::Value& condition, bool truth) {
+  if (const auto* number = llvm::dyn_cast<llvm::ConstantInt>(&condition)) {
+    if (number->isOne() != truth) is_impossible_ = true;
+    return;
+  }
+  if (const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(&condition))
+    return require_compared(*compare, truth);
+  if (const auto* frozen = llvm::dyn_cast<llvm::FreezeInst>(&condition)) {
+    const bool trusted = std::exchange(trusts_flags_, false);
+    require(*frozen->getOperand(0), truth);
+    trusts_flags_ = trusted;
+    return;
+  }
+  const auto* binary = llvm::dyn_cast<llvm::BinaryOperator>(&condition);
+  const auto* select = llvm::dyn_cast<llvm::SelectInst>(&condition);
+  const llvm::Value* a = nullptr;
+  const llvm::Value* b = nullptr;
+  bool both = false;  // whether both say `truth`, or one of them
+  if (binary != nullptr) {
+    a = binary->getOperand(0);
+    b = binary->getOperand(1);
+    const auto* one = llvm::dyn_cast<llvm::ConstantInt>(b);
+    if (binary->getOpcode() == llvm::Instruction::Xor && one != nullptr)
+      return require(*a, truth != one->isOne());
+    if (binary->getOpcode() != llvm::Instruction::And && binary->getOpcode() != llvm::Instruction::Or)
+      return give_up();
+    both = (binary->getOpcode() == llvm::Instruction::And) == truth;
+  } else if (select != nullptr) {
+    const auto* if_true = llvm::dyn_cast<llvm::ConstantInt>(select->getTrueValue());
+    const auto* if_false = llvm::dyn_cast<llvm::ConstantInt>(select->getFalseValue());
+    a = select->getCondition();
+    if (if_false != nullptr && if_false->isZero()) {
+      b = select->getTrueValue();
+      both = truth;
+    } else if (if_true != nullptr && if_true->isOne()) {
+      b = select->getFalseValue();
+      both = !truth;
+    }
+  }
+  if (b != nullptr) {
+    if (!both) return require_either(*a, *b, truth);
+    require(*a, truth);
+    return require(*b, truth);
+  }
+  if (const auto* operand = taken(condition)) return require(*operand, truth);
+  if (const auto number = llvm::isa<llvm::TruncInst>(condition)
+                              ? congruent(*llvm::cast<llvm::TruncInst>(condition).getOperand(0))
+                              : congruent(condition)) {
+    const auto odd = sum(number, quotient(number, constant(2)), -2);
+    return require_equal(odd, constant(truth ? 1 : 0), true);
+  }
+  give_up();
+}
+
+void Way::follow_switch(const llvm::SwitchInst& branch, const llvm::BasicBlock& to) {
+  const auto value = exact(*branch.getCondition(), Sign::has);
+  std::vector<Maybe> there;
+  std::vector<Maybe> elsewhere;
+  for (const auto& one : branch.cases()) {
+    auto& list = one.getCaseSuccessor() == &to ? there : elsewhere;
+    list.push_back(exact(*one.getCaseValue(), Sign::has));
+  }
+  if (branch.getDefaultDest() == &to) {
+    if (!there.empty() || elsewhere.size() > 3) return give_up();
+    for (const auto& other : elsewhere) require_equal(value, other, false);
+    return;
+  }
+  std::size_t side = 0;
+  if (there.size() > 1) {
+    const auto taken = choices_.choose(there.size());
+    if (!taken) return give_up();
+    side = *taken;
+  }
+  require_equal(value, there[side], true);
+}
+
+void Way::follow(const llvm::BasicBlock& from, const llvm::BasicBlock& to) {
+  const auto* end = from.getTerminator();
+  const auto* loop = code_.loops.getLoopFor(&from);
+  const bool exits = loop != nullptr && loop->isLoopExiting(&from) && rounds_.count(loop) != 0;
+  const auto constraints = constraints_.size();
+  const auto wraps = wraps_.size();
+  near_ = end;
+  const auto* left = std::exchange(leaving_, exits ? loop : nullptr);
+  if (const auto* branch = llvm::dyn_cast<llvm::BranchInst>(end)) {
+    if (branch->isConditional() && branch->getSuccessor(0) != branch->getSuccessor(1))
+      require(*branch->getCondition(), branch->getSuccessor(0) == &to);
+  } else if (const auto* many = llvm::dyn_cast<llvm::SwitchInst>(end)) {
+    follow_switch(*many, to);
+  } else {
+    give_up();
+  }
+  leaving_ = left;
+  if (exits) check_stays(*loop, constraints, wraps, from, to);
+}
+
+/// Whether a thread at `from` comes to `to` whatever happens, in the same round of the loop that `to` is in.
+bool Way::always_reaches(const llvm::BasicBlock& from, const llvm::BasicBlock& to) const {
+  const auto* loop = code_.loops.getLoopFor(&to);
+  std::vector<const llvm::BasicBlock*> work{&from};
+  std::set<const llvm::BasicBlock*> seen{&from, &to};
+  while (!work.empty()) {
+    const auto* block = work.back();
+    work.pop_back();
+    if (llvm::succ_empty(block)) return false;
+    for (const auto* next : llvm::successors(block)) {
+      if (loop != nullptr && (next == loop->getHeader() || !loop->contains(next))) return false;
+      if (seen.insert(next).second) work.push_back(next);
+    }
+  }
+  return true;
+}
+
+void Way::reach_over(const llvm::BasicBlock& from, const llvm::BasicBlock& to) {
+  const auto* left = code_.loops.getLoopFor(&from);
+  if (left == nullptr || left->contains(&to)) {
+    reach(from);
+    return follow(from, to);
+  }
+  // Out of a loop: one of several ends of it, or it would not matter.
+  while (left->getParentLoop() != nullptr && !left->getParentLoop()->contains(&to))
+    left = left->getParentLoop();
+  give_up();
+  if (const auto* before = left->getLoopPreheader()) reach(*before);
+}
+
+void Way::reach(const llvm::BasicBlock& block) {
+  if (target_ == nullptr) target_ = &block;
+  if (!reached_.insert(&block).second || &block == &code_.function.getEntryBlock()) return;
+  const auto* loop = code_.loops.getLoopFor(&block);
+  if (loop != nullptr && loop->getHeader() == &block) {
+    const auto* before = loop->getLoopPreheader();
+    if (before == nullptr) return give_up();
+    reach(*before);
+    return begin_rounds(*loop, *target_);
+  }
+  const auto* from = code_.dominators.getNode(&block)->getIDom()->getBlock();
+  const auto* left = code_.loops.getLoopFor(from);
+  const llvm::Loop* outermost = nullptr;
+  for (; left != nullptr && !left->contains(&block); left = left->getParentLoop()) outermost = left;
+  if (outermost != nullptr && outermost->getLoopPreheader() != nullptr) from = outermost->getLoopPreheader();
+  if (always_reaches(*from, block)) return reach(*from);
+  std::vector<const llvm::BasicBlock*> sources(llvm::pred_begin(&block), llvm::pred_end(&block));
+  std::size_t side = 0;
+  if (sources.size() > 1) {
+    reach(*from);  // what all sides have in common comes first
+    const auto taken = choose(&block, sources.size());
+    if (!taken) return give_up();
+    side = *taken;
+  }
+  reach_over(*sources[side], block);
+}
+
+}  // namespace nuna::compiler
