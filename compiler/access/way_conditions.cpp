@@ -47,7 +47,8 @@ void Way::require_equal(const Maybe& a, const Maybe& b, bool truth) {
 }
 
 /// a < b, unsigned, of numbers that may be negative: those are then larger than any that is not. So it is 0 <= a < b; and if it
-/// is b that may be negative, b < 0 or a < b.
+/// is b that may be negative, b < 0 or a < b. Constants of the upper half are how bounds below zero are written: 2 <= t < 14 is
+/// t - 14 >= 0xfffffff4.
 void Way::require_less_unsigned(const llvm::Value& a, const llvm::Value& b, bool or_equal) {
   const auto bits = static_cast<int>(a.getType()->getScalarSizeInBits());
   const auto number = [&](const llvm::Value& value) {
@@ -60,6 +61,19 @@ void Way::require_less_unsigned(const llvm::Value& a, const llvm::Value& b, bool
   auto [left, left_is_natural] = number(a);
   auto [right, right_is_natural] = number(b);
   if (!left || !right) return give_up();
+  const auto below_zero = [&](const llvm::Value& value) -> Maybe {
+    const auto* plain = llvm::dyn_cast<llvm::ConstantInt>(&value);
+    return plain != nullptr && plain->isNegative() ? number_of(*plain, Sign::has) : std::nullopt;
+  };
+  if (const auto bound = below_zero(a); bound && !right_is_natural) {
+    require_less(right, constant(0), false);
+    return require_less(bound, right, or_equal);
+  }
+  if (const auto bound = below_zero(b); bound && !left_is_natural) {
+    const auto side = choices_.choose(2);
+    if (!side) return give_up();
+    return *side == 0 ? require_less(constant(0), left, true) : require_less(left, bound, or_equal);
+  }
   if (left_is_natural && !right_is_natural) {
     const auto side = choices_.choose(2);
     if (!side) return give_up();
