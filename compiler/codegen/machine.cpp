@@ -19,11 +19,15 @@ std::string joined(const std::vector<std::string>& features) {
   return all;
 }
 
-/// This pass moves a little work to mask registers, and takes minutes for a function as large as the blocks of a radix sort.
-void leave_out_domain_reassignment() {
-  static constexpr const char* arguments[] = {"nunacc", "-disable-x86-domain-reassignment"};
-  if (llvm::cl::getRegisteredOptions().count("disable-x86-domain-reassignment") != 0)
-    llvm::cl::ParseCommandLineOptions(2, arguments);
+/// Parts of code generation that take minutes for functions as large as the blocks of a radix sort.
+void spare_large_functions() {
+  static constexpr const char* arguments[] = {
+      "nunacc",
+      "-disable-x86-domain-reassignment",  // moves a little work to mask registers
+      "-disable-lsr",                      // is up to optimise.cpp
+      "-cgpp-huge-func=100",  // blocks; above, a change has CodeGenPrepare look at its surroundings again, not at all
+  };
+  llvm::cl::ParseCommandLineOptions(std::size(arguments), arguments);
 }
 
 }  // namespace
@@ -49,7 +53,7 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const std::string& cpu) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   llvm::InitializeNativeTargetAsmParser();
-  leave_out_domain_reassignment();
+  spare_large_functions();
   const auto triple = llvm::sys::getDefaultTargetTriple();
   std::string problem;
   const auto* target = llvm::TargetRegistry::lookupTarget(triple, problem);
