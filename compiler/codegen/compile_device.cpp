@@ -16,7 +16,6 @@
 #include <stdexcept>
 
 #include "access/model.hpp"
-#include "codegen/analyses.hpp"
 #include "codegen/block_call.hpp"
 #include "codegen/block_code.hpp"
 #include "codegen/device_functions.hpp"

@@ -21,13 +21,15 @@ std::string joined(const std::vector<std::string>& features) {
 
 /// Parts of code generation that take minutes for functions as large as the blocks of a radix sort.
 void spare_large_functions() {
-  static constexpr const char* arguments[] = {
-      "nunacc",
-      "-disable-x86-domain-reassignment",  // moves a little work to mask registers
-      "-disable-lsr",                      // is up to optimise.cpp
-      "-cgpp-huge-func=100",  // blocks; above, a change has CodeGenPrepare look at its surroundings again, not at all
+  std::vector<const char*> arguments{"nunacc"};
+  auto add = [&](const char* argument) {
+    const auto name = llvm::StringRef(argument).ltrim('-').split('=').first;
+    if (llvm::cl::getRegisteredOptions().count(name) != 0) arguments.push_back(argument);
   };
-  llvm::cl::ParseCommandLineOptions(std::size(arguments), arguments);
+  add("-disable-x86-domain-reassignment");  // moves a little work to mask registers
+  add("-disable-lsr");                      // optimise.cpp does it where it pays
+  add("-cgpp-huge-func=100");  // blocks; above, CodeGenPrepare looks again at what a change made, not at everything
+  llvm::cl::ParseCommandLineOptions(static_cast<int>(arguments.size()), arguments.data());
 }
 
 }  // namespace
