@@ -243,8 +243,6 @@ class Legality {
     if (bad == nullptr || launches == nullptr) return undecided(first);
     bad.reset(isl_set_coalesce(isl_set_intersect(bad.release(), isl_set_copy(launches.get()))));
     if (isl_set_is_empty(bad.get()) == isl_bool_true) return {};
-    if (auto condition = safe_sizes(bad.get(), launches.get(), is_block_size))
-      return {Answer::when, std::move(*condition), first.at};
     Set meeting = all_of(text, sure);
     Set writing(isl_set_remove_divs(all_of(text, writing_).release()));
     writing.reset(isl_set_intersect(writing.release(), launches.release()));
@@ -252,8 +250,10 @@ class Legality {
       return {Answer::no, "blocks write the same bytes of " + name_of(model_.pointers[first.pointer]),
               first.at};
     }
-    if (auto condition = safe_sizes(bad.get(), writing.get(), is_scalar))
-      return {Answer::when, std::move(*condition), first.at};
+    for (auto* counts : {is_block_size, is_scalar}) {
+      if (auto condition = safe_sizes(bad.get(), writing.get(), counts))
+        return {Answer::when, std::move(*condition), first.at};
+    }
     return undecided(first);
   }
 
