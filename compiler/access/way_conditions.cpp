@@ -10,6 +10,12 @@ namespace nuna::compiler {
 
 using access::Polynomial;
 
+namespace {
+
+enum class Side { natural, negative, either };
+
+}  // namespace
+
 void Way::require_at_least_zero(Maybe left, bool is_equality) {
   if (!left) return give_up();
   if (const auto number = constant_of(*left)) {
@@ -46,43 +52,36 @@ void Way::require_equal(const Maybe& a, const Maybe& b, bool truth) {
   require_at_least_zero(*side == 0 ? below : above);
 }
 
-/// a < b, unsigned, of numbers that may be negative: those are then larger than any that is not. So it is 0 <= a < b; and if it
-/// is b that may be negative, b < 0 or a < b. Constants of the upper half are how bounds below zero are written: 2 <= t < 14 is
-/// t - 14 >= 0xfffffff4.
+/// a < b, unsigned, of numbers that may be negative: those are then larger than any that is not. So it is 0 <= a < b if only a may
+/// be negative, and b < 0 or a < b if it is b.
 void Way::require_less_unsigned(const llvm::Value& a, const llvm::Value& b, bool or_equal) {
-  const auto bits = static_cast<int>(a.getType()->getScalarSizeInBits());
-  const auto number = [&](const llvm::Value& value) {
-    const bool is_plain = llvm::isa<llvm::ConstantInt>(value);
-    const auto found = is_plain ? exact(value, Sign::has_not) : congruent(value);
-    const bool is_natural = found && is_never_negative(*found);
-    return std::make_pair(is_plain || !found ? found : exact(value, is_natural ? Sign::has_not : Sign::has),
-                          is_natural);
+  const auto side_of = [&](const llvm::Value& value) {
+    const auto found = congruent(value);
+    const auto all = found ? range(*found) : Range{-1, 1};
+    return all.low >= 0 ? Side::natural : all.high < 0 ? Side::negative : Side::either;
   };
-  auto [left, left_is_natural] = number(a);
-  auto [right, right_is_natural] = number(b);
+  const auto [side_a, side_b] = std::make_pair(side_of(a), side_of(b));
+  const bool is_plain = side_a == Side::natural && side_b == Side::natural;
+  const auto left = exact(a, is_plain ? Sign::has_not : Sign::has);
+  auto right = exact(b, is_plain ? Sign::has_not : Sign::has);
   if (!left || !right) return give_up();
-  const auto below_zero = [&](const llvm::Value& value) -> Maybe {
-    const auto* plain = llvm::dyn_cast<llvm::ConstantInt>(&value);
-    return plain != nullptr && plain->isNegative() ? number_of(*plain, Sign::has) : std::nullopt;
-  };
-  if (const auto bound = below_zero(a); bound && !right_is_natural) {
+  if (side_a == side_b && side_a != Side::either) return require_less(left, right, or_equal);
+  if (side_a == Side::natural && side_b == Side::negative) return;
+  if (side_a == Side::negative) {
     require_less(right, constant(0), false);
-    return require_less(bound, right, or_equal);
+    return require_less(left, right, or_equal);
   }
-  if (const auto bound = below_zero(b); bound && !left_is_natural) {
-    const auto side = choices_.choose(2);
-    if (!side) return give_up();
-    return *side == 0 ? require_less(constant(0), left, true) : require_less(left, bound, or_equal);
-  }
-  if (left_is_natural && !right_is_natural) {
-    const auto side = choices_.choose(2);
-    if (!side) return give_up();
-    if (*side == 0) return require_less(right, constant(0), false);
-  } else if (!left_is_natural) {
+  if (side_b == Side::natural || side_a == side_b) {
+    const auto bits = static_cast<int>(b.getType()->getScalarSizeInBits());
     right = fits(right, bits, Sign::has_not, b);
     require_less(constant(0), left, true);
+    return require_less(left, right, or_equal);
   }
-  require_less(left, right, or_equal);
+  const auto taken = choices_.choose(2);
+  if (!taken) return give_up();
+  if (*taken == 0) return require_less(left, right, or_equal);
+  if (side_b == Side::either) return require_less(right, constant(0), false);
+  require_less(constant(0), left, true);
 }
 
 void Way::require_compared(const llvm::ICmpInst& compare, bool truth) {
