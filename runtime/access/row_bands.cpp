@@ -87,6 +87,7 @@ class Bands {
 
   void add_band(Interval band, const std::vector<Rectangle>& open) {
     std::vector<Interval> columns;
+    columns.reserve(open.size());
     for (const Rectangle& r : open) columns.push_back(r.columns);
     std::sort(columns.begin(), columns.end(), [](Interval a, Interval b) { return a.begin < b.begin; });
     std::vector<std::size_t> band_made;
