@@ -14,6 +14,30 @@ namespace {
 
 enum class Side { natural, negative, either };
 
+/// What is said of `parts`, combined bit by bit, holds of all of them, or of one, or says nothing of them.
+enum class Part { all, one, none };
+
+Part part_of(const llvm::BinaryOperator& parts, llvm::CmpInst::Predicate predicate,
+             const llvm::APInt& number) {
+  using Predicate = llvm::CmpInst::Predicate;
+  const bool is_or = parts.getOpcode() == llvm::Instruction::Or;
+  if (!is_or && parts.getOpcode() != llvm::Instruction::And) return Part::none;
+  const bool is_negative = (predicate == Predicate::ICMP_SLT && number.isZero()) ||
+                           (predicate == Predicate::ICMP_SLE && number.isAllOnes());
+  const bool is_natural = (predicate == Predicate::ICMP_SGT && number.isAllOnes()) ||
+                          (predicate == Predicate::ICMP_SGE && number.isZero());
+  if (is_negative) return is_or ? Part::one : Part::all;
+  if (is_natural) return is_or ? Part::all : Part::one;
+  if (!is_or) return Part::none;
+  if (predicate == Predicate::ICMP_EQ) return number.isZero() ? Part::all : Part::none;
+  if (predicate == Predicate::ICMP_NE) return number.isZero() ? Part::one : Part::none;
+  if (predicate == Predicate::ICMP_ULT) return number.isPowerOf2() ? Part::all : Part::none;
+  if (predicate == Predicate::ICMP_UGE) return number.isPowerOf2() ? Part::one : Part::none;
+  if (predicate == Predicate::ICMP_ULE) return number.isMask() ? Part::all : Part::none;
+  if (predicate == Predicate::ICMP_UGT) return number.isMask() ? Part::one : Part::none;
+  return Part::none;
+}
+
 }  // namespace
 
 void Way::require_at_least_zero(Maybe left, bool is_equality) {
@@ -84,13 +108,28 @@ void Way::require_less_unsigned(const llvm::Value& a, const llvm::Value& b, bool
   require_less(constant(0), left, true);
 }
 
-void Way::require_compared(const llvm::ICmpInst& compare, bool truth) {
-  const auto predicate = truth ? compare.getPredicate() : compare.getInversePredicate();
-  const auto& a = *compare.getOperand(0);
-  const auto& b = *compare.getOperand(1);
+/// Comparisons that LLVM has made one of: x == 0 && y == 0 is (x | y) == 0, x >= 0 && y >= 0 is (x | y) > -1. Whether it was one.
+bool Way::require_of_parts(llvm::CmpInst::Predicate predicate, const llvm::Value& a, const llvm::Value& b) {
+  const auto* parts = llvm::dyn_cast<llvm::BinaryOperator>(&a);
+  const auto* number = llvm::dyn_cast<llvm::ConstantInt>(&b);
+  if (parts == nullptr || number == nullptr) return false;
+  const auto part = part_of(*parts, predicate, number->getValue());
+  if (part == Part::none) return false;
+  if (part == Part::all) {
+    for (const auto& one : parts->operands()) require_compared(predicate, *one, b);
+  } else if (const auto side = choices_.choose(2)) {
+    require_compared(predicate, *parts->getOperand(static_cast<unsigned>(*side)), b);
+  } else {
+    give_up();
+  }
+  return true;
+}
+
+void Way::require_compared(llvm::CmpInst::Predicate predicate, const llvm::Value& a, const llvm::Value& b) {
+  if (require_of_parts(predicate, a, b)) return;
   if (a.getType()->isPointerTy()) {
     const auto scalar = llvm::isa<llvm::ConstantPointerNull>(b) ? code_.scalar(a) : std::nullopt;
-    if (!scalar || !compare.isEquality()) return give_up();
+    if (!scalar || !llvm::ICmpInst::isEquality(predicate)) return give_up();
     return require_equal(parameter(*scalar), constant(0), predicate == llvm::CmpInst::ICMP_EQ);
   }
   const auto bits = a.getType()->getScalarSizeInBits();
@@ -131,8 +170,10 @@ void Way::require(const llvm::Value& condition, bool truth) {
     if (number->isOne() != truth) is_impossible_ = true;
     return;
   }
-  if (const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(&condition))
-    return require_compared(*compare, truth);
+  if (const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(&condition)) {
+    const auto predicate = truth ? compare->getPredicate() : compare->getInversePredicate();
+    return require_compared(predicate, *compare->getOperand(0), *compare->getOperand(1));
+  }
   if (const auto* frozen = llvm::dyn_cast<llvm::FreezeInst>(&condition)) {
     const bool trusted = std::exchange(trusts_flags_, false);
     require(*frozen->getOperand(0), truth);

@@ -108,3 +108,12 @@ __global__ void two_guards(float* out, int n, int m) {
   __syncthreads();
   out[i] = 1.0f;
 }
+__global__ void corners(float* out, int dx, int dy) {
+  const int x = (int)threadIdx.x - dx, y = (int)threadIdx.y - dy, place = threadIdx.y * 16 + threadIdx.x;
+  if (threadIdx.x == 0 && threadIdx.y == 0) out[600 + blockIdx.x] = 1.0f;
+  if (threadIdx.x != 0 || blockIdx.x != 0) out[place + 900] = 1.0f;
+  if (x >= 0 && y >= 0) out[place] = 1.0f;
+  if (x < 0 && y < 0) out[place + 256] = 1.0f;
+  if (threadIdx.x < 4 && threadIdx.y < 4) out[place + 1300] = 1.0f;
+  if (threadIdx.x >= 8 || threadIdx.y >= 8) out[place + 1600] = 1.0f;
+}

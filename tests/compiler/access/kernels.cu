@@ -332,3 +332,11 @@ __global__ void says_and_computes(float* out, const float* in, int n) {
   if (i == 0) printf("%f\n", s);
   out[i] = s * expf(c);
 }
+
+// Of conditions that LLVM makes one of, each is seen.
+//= where 0 == threadIdx.x
+//= and 0 == threadIdx.y
+//! perhaps
+__global__ void first_of_block(float* out) {
+  if (threadIdx.x == 0 && threadIdx.y == 0) out[blockIdx.y * gridDim.x + blockIdx.x] = 1.0f;
+}

@@ -100,5 +100,6 @@ int main() {
   run("absolute", 2, 8, absolute, a, 5);
   run("lanes", 3, dim3(16, 8), lanes, a);
   run("two_guards", 2, 16, two_guards, a, 9, 20);
+  run("corners", 2, dim3(10, 9), corners, a, 3, 5);
   return 0;
 }
