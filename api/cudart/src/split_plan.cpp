@@ -61,23 +61,22 @@ std::string text_of(const access::Refusal& refusal) {
 
 SplitPlan::SplitPlan(const access::KernelModel& model, const access::LaunchNumbers& numbers, int parts)
     : grid_(numbers.grid), access_(model, numbers), spans_(model.pointers.size()) {
-  if (access_.refusal()) {
-    reason_ = text_of(*access_.refusal());
-    return;
-  }
-  for (std::uint32_t p = 0; p < model.pointers.size(); ++p) {
-    if (!model.pointers[p].variable.empty() && access_.writes(p)) {
-      reason_ = "writes the variable " + model.pointers[p].variable;
-      return;
-    }
-  }
-  reason_ = choose_axis(model, parts);
+  reason_ = refusal(model, parts);
   if (reason_) return;
   std::vector<bool> spans(model.pointers.size());
   for (std::uint32_t p = 0; p < model.pointers.size(); ++p)
     spans[p] = access_.writes(p) && spans_pay(p, parts);
   spans_ = std::move(spans);
   written_.clear();
+}
+
+std::optional<std::string> SplitPlan::refusal(const access::KernelModel& model, int parts) {
+  if (access_.refusal()) return text_of(*access_.refusal());
+  for (std::uint32_t p = 0; p < model.pointers.size(); ++p) {
+    if (!model.pointers[p].variable.empty() && access_.writes(p))
+      return "writes the variable " + model.pointers[p].variable;
+  }
+  return choose_axis(model, parts);
 }
 
 /// Whether what each part writes is many rows, but nearly whole, and no two parts' spans meet.
@@ -159,7 +158,8 @@ const access::Footprint& SplitPlan::written(std::uint32_t pointer, const access:
   const auto [at, is_new] = written_.try_emplace({pointer, ends_of(box)});
   if (is_new) {
     at->second = access_.written(pointer, box);
-    if (spans_[pointer]) at->second = as_span(at->second);
+    const bool alone = reason_ && rows_in(at->second) > kFewRows && is_nearly_whole(at->second);
+    if (spans_[pointer] || alone) at->second = as_span(at->second);
   }
   return at->second;
 }

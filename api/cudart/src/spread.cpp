@@ -227,11 +227,15 @@ void Spread::fill(const Fill& fill) {
   }
 }
 
+void Spread::tell(const KernelAction& action, const char* where, const std::string& why) {
+  if (told_.emplace(&action.function(), why).second)
+    std::fprintf(stderr, "nuna: %s runs on %s, not on %d devices: %s\n", action.function().name.c_str(),
+                 where, devices_, why.c_str());
+}
+
 void Spread::run_on_host(const KernelAction& action, const std::string& why) {
   settle();
-  if (told_.emplace(&action.function(), why).second)
-    std::fprintf(stderr, "nuna: %s runs on the host, not on %d devices: %s\n", action.function().name.c_str(),
-                 devices_, why.c_str());
+  tell(action, "the host", why);
 }
 
 bool Spread::launch(const KernelAction& action) {
@@ -245,9 +249,12 @@ bool Spread::launch(const KernelAction& action) {
     return false;
   }
   Plans& plans = plans_of(action, *model);
-  if (plans.plan.reason()) {
-    run_on_host(action, *plans.plan.reason());
-    return false;
+  if (const auto& why = plans.plan.reason()) {
+    if (!model->refusals.empty() || (replicated() && writes_elsewhere(action))) {
+      run_on_host(action, *why);
+      return false;
+    }
+    tell(action, "one", *why);
   }
   return start(action, *model, plans);
 }
@@ -363,11 +370,13 @@ bool Spread::start(const KernelAction& action, const access::KernelModel& model,
   }
   const detail::LaunchName name(action.function().name.c_str());
   const Grid& grid = action.shape().grid;
-  const Domain domain = Domain({Index{grid[2]}, Index{grid[1]}, Index{grid[0]}}).along(2 - plans.plan.axis());
+  const Domain whole({Index{grid[2]}, Index{grid[1]}, Index{grid[0]}});
+  const Domain domain = plans.plan.reason() ? whole : whole.along(2 - plans.plan.axis());
   const Extents block({1, 1, 1});
   detail::LaunchRequest request;
   request.name = &name;
   request.domain = &domain;
+  if (plans.plan.reason()) request.device = 0;
   request.block = &block;
   request.kernel_block = &block;
   request.code.run = &SharedKernel::run;

@@ -6,7 +6,8 @@
 // arguments are the buffers behind the kernel's pointers with what each part reads and writes of them. Nuna moves what is missing
 // (paper 004, sections 6 and 8, over a tracker that knows sharers). Each part runs with the pointers of its device's memory.
 //
-// All other launches run on the host over its views of the same memory, after what is under way, with one line that says why.
+// A launch that cannot be shared runs on the first device, with what it touches; where that cannot be told (pointers in memory, calls without
+// a body, memory of the program), on the host over its views of the same memory, after what is under way. One line says why.
 //
 // Of several ranks each runs the same program. There host work is rank 0's, and what it has written goes to the others when its turn ends;
 // kernels that also write what Nuna does not move, variables and the program's own memory, run on every rank.
@@ -101,6 +102,7 @@ class Spread final : public Ahead {
   bool start(const KernelAction& action, const access::KernelModel& model, Plans& plans);
   void follow(nuna::Event event);
   void run_on_host(const KernelAction& action, const std::string& why);
+  void tell(const KernelAction& action, const char* where, const std::string& why);
   bool writes_elsewhere(const KernelAction& action) const;
 
   Context& context_;
