@@ -113,7 +113,7 @@ class Kernel:
         if self.fields:
             lines += [f"struct Sizes{self.seed} {{"] + [f"  {field};" for field, _ in self.fields] + ["};"]
         declarations = ", ".join(declaration for declaration, _ in self.signature())
-        lines += [f"__global__ void kernel{self.seed}({declarations}) {{"]
+        lines += [f"__global__ void seed{self.seed}_kernel({declarations}) {{"]
         lines += [f"  {line}" for line in self.body] + ["}"]
         return lines + self.host_text() + [""]
 
@@ -132,7 +132,7 @@ class Kernel:
             if self.swap and launch % 2 == 1:
                 one, other = self.swap
                 arguments = [{one: other, other: one}.get(argument, argument) for argument in arguments]
-            lines.append(f"  kernel{self.seed}<<<{sizes}>>>({', '.join(arguments)});")
+            lines.append(f"  seed{self.seed}_kernel<<<{sizes}>>>({', '.join(arguments)});")
             if launch + 1 < self.launches:
                 lines += [f"  {line}" for line in self.between]
         return lines + [f"  {line}" for line in self.after] + ["  run.finish();", "}"]
