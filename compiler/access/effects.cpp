@@ -35,6 +35,15 @@ bool is_harmless(llvm::StringRef name) {
       .Default(false);
 }
 
+/// Functions of C's library that touch what their arguments point to, and nothing else of ours.
+bool writes_results(llvm::StringRef name) {
+  name.consume_back("f");
+  return llvm::StringSwitch<bool>(name)
+      .Cases("sincos", "sincospi", "frexp", "mod", "modf", "remquo", "lgamma", "lgamma_r", true)
+      .Cases("memcpy", "memmove", "memset", true)
+      .Default(false);
+}
+
 bool touches_only_here(const llvm::CallBase& call, const KernelCode& code) {
   return std::all_of(call.arg_begin(), call.arg_end(), [&](const llvm::Use& argument) {
     if (!argument->getType()->isPointerTy()) return true;
@@ -57,9 +66,8 @@ std::string refusal_of_call(const llvm::CallBase& call, const KernelCode& code) 
   if (called == nullptr) return "calls a function by pointer";
   if (called->getName() == "__nuna_grid_barrier") return "has all blocks of the grid wait for each other";
   if (is_harmless(called->getName())) return "";
-  if (called->isIntrinsic() || (called->isDeclaration() && call.doesNotThrow())) {
-    if (touches_only_here(call, code)) return "";  // sincos(x, &s, &c)
-  }
+  if ((called->isIntrinsic() || writes_results(called->getName())) && touches_only_here(call, code))
+    return "";
   const auto name = readable(*called);
   return called->isDeclaration() ? "calls " + name + ", whose body is elsewhere"
                                  : "calls " + name + ", which is recursive or too large";

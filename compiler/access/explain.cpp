@@ -88,7 +88,7 @@ class Explanation {
       const auto& verdict = verdicts[static_cast<std::size_t>(axis)];
       std::string text = std::string("  split along ") + "xyz"[axis] + ": ";
       text += verdict.answer == Answer::yes    ? "yes"
-              : verdict.answer == Answer::when ? "if " + verdict.text
+              : verdict.answer == Answer::when ? "if " + verdict.text + ", else each launch decides"
               : verdict.answer == Answer::no   ? "no: " + verdict.text
                                                : "each launch decides: " + verdict.text;
       line(text, verdict.at);

@@ -3,13 +3,11 @@
 #include <isl/ctx.h>
 #include <isl/options.h>
 #include <isl/set.h>
-#include <isl/val.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -31,7 +29,7 @@ using Answer = AxisVerdict::Answer;
 
 /// isl gives up on a question that takes more steps; the launch answers it then.
 constexpr unsigned long kMostSteps = 3'000'000;
-constexpr std::size_t kLongestCondition = 160;
+constexpr std::size_t kLongestCondition = 80;
 
 struct FreeContext {
   void operator()(isl_ctx* context) const { isl_ctx_free(context); }
@@ -41,64 +39,6 @@ struct FreeSet {
 };
 using Context = std::unique_ptr<isl_ctx, FreeContext>;
 using Set = std::unique_ptr<isl_set, FreeSet>;
-
-/// Writes through one pointer as indices of one array.
-struct Writes {
-  std::vector<const Access*> accesses;
-  std::vector<std::vector<Index>> indices;  ///< of each access
-  bool is_widened = false;                  ///< an element is more than what a store touches
-  std::string why_not;                      ///< no such array; then the launch decides
-};
-
-/// The size of elements, such that each write lies inside one.
-std::int64_t element_bytes(const std::vector<const Access*>& writes) {
-  std::int64_t size = 0;
-  std::int64_t most = 1;
-  for (const auto* write : writes) {
-    most = std::max<std::int64_t>(most, write->bytes);
-    for (const auto& term : *write->first_byte) {
-      const bool is_number = term.parameters.empty() && term.variable == access::kNoVariable;
-      if (!is_number) size = std::gcd(size, term.factor);
-    }
-  }
-  return size == 0 ? most : size;
-}
-
-Writes array_of(std::vector<const Access*> accesses) {
-  Writes made;
-  made.accesses = std::move(accesses);
-  const auto bytes = element_bytes(made.accesses);
-  for (const auto* write : made.accesses) {
-    Polynomial element;
-    std::int64_t number = 0;
-    for (auto term : *write->first_byte) {
-      if (term.parameters.empty() && term.variable == access::kNoVariable) {
-        number = term.factor;
-        continue;
-      }
-      term.factor /= bytes;
-      element.push_back(term);
-    }
-    const auto place = ((number % bytes) + bytes) % bytes;
-    if (place + write->bytes > bytes) made.why_not = "stores do not lie side by side";
-    made.is_widened |= write->bytes != bytes;
-    const auto whole = sum(element, constant((number - place) / bytes));
-    auto indices = indices_of(with_offsets(*whole));
-    if (!indices) {
-      made.why_not = "its index has several strides that only a launch knows";
-      break;
-    }
-    made.indices.push_back(std::move(*indices));
-  }
-  for (const auto& indices : made.indices) {
-    const auto& first = made.indices.front();
-    const bool same = indices.size() == first.size() &&
-                      std::equal(indices.begin(), indices.end(), first.begin(),
-                                 [](const Index& a, const Index& b) { return a.size == b.size; });
-    if (!same) made.why_not = "stores have rows of different lengths";
-  }
-  return made;
-}
 
 /// A condition on variables and parameters, growing; what is not affine is left out.
 class Condition {
@@ -303,14 +243,23 @@ class Legality {
     if (bad == nullptr || launches == nullptr) return undecided(first);
     bad.reset(isl_set_coalesce(isl_set_intersect(bad.release(), isl_set_copy(launches.get()))));
     if (isl_set_is_empty(bad.get()) == isl_bool_true) return {};
-    if (auto condition = safe_blocks(bad.get(), launches.get()))
-      return {Answer::when, std::move(*condition), first.at};
     Set meeting = all_of(text, sure);
     Set writing(isl_set_remove_divs(all_of(text, writing_).release()));
     writing.reset(isl_set_intersect(writing.release(), launches.release()));
-    if (isl_set_is_subset(writing.get(), meeting.get()) != isl_bool_true) return undecided(first);
-    return {Answer::no, "blocks write the same bytes of " + name_of(model_.pointers[first.pointer]),
-            first.at};
+    if (isl_set_is_subset(writing.get(), meeting.get()) == isl_bool_true) {
+      return {Answer::no, "blocks write the same bytes of " + name_of(model_.pointers[first.pointer]),
+              first.at};
+    }
+    for (auto* counts : {is_block_size, is_scalar}) {
+      if (auto condition = safe_sizes(bad.get(), writing.get(), counts))
+        return {Answer::when, std::move(*condition), first.at};
+    }
+    return undecided(first);
+  }
+
+  static bool is_block_size(std::size_t parameter) { return parameter < access::kGridSize; }
+  static bool is_scalar(std::size_t parameter) {
+    return parameter >= access::kScalars && parameter < kGridThreads;
   }
 
   /// The launches in which one of `conditions` holds.
@@ -321,20 +270,20 @@ class Legality {
     return all;
   }
 
-  /// Sizes of blocks with which no launch is bad, if there are any.
-  std::optional<std::string> safe_blocks(isl_set* bad, isl_set* launches) {
-    const auto of_blocks = [](isl_set* set) {
+  /// What `counts` of the sizes and scalars are like in launches that are never bad, if there are any.
+  std::optional<std::string> safe_sizes(isl_set* bad, isl_set* launches, bool (*counts)(std::size_t)) {
+    const auto of_sizes = [counts](isl_set* set) {
       Set made(isl_set_copy(set));
       for (auto i = static_cast<int>(isl_set_dim(set, isl_dim_param)) - 1; i >= 0; --i) {
         const std::string name = isl_set_get_dim_name(set, isl_dim_param, static_cast<unsigned>(i));
-        const bool is_size = name == "p0" || name == "p1" || name == "p2";
-        if (!is_size)
+        const bool is_product = name.rfind('p') != 0;
+        if (is_product || !counts(std::stoul(name.substr(1))))
           made.reset(isl_set_project_out(made.release(), isl_dim_param, static_cast<unsigned>(i), 1));
       }
       return made;
     };
-    Set all = of_blocks(launches);
-    Set good(isl_set_subtract(isl_set_copy(all.get()), isl_set_remove_divs(of_blocks(bad).release())));
+    Set all = of_sizes(launches);
+    Set good(isl_set_subtract(isl_set_copy(all.get()), isl_set_remove_divs(of_sizes(bad).release())));
     if (good == nullptr || isl_set_is_empty(good.get()) != isl_bool_false) return std::nullopt;
     good.reset(isl_set_coalesce(isl_set_gist(isl_set_coalesce(good.release()), all.release())));
     return text_of_set(good.get());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "access/polynomial.hpp"
 
@@ -50,6 +51,20 @@ std::optional<std::vector<Product>> strides_of(const Polynomial& element) {
   return strides;
 }
 
+/// The size of elements, such that each write lies inside one.
+std::int64_t element_bytes(const std::vector<const access::Access*>& writes) {
+  std::int64_t size = 0;
+  std::int64_t most = 1;
+  for (const auto* write : writes) {
+    most = std::max<std::int64_t>(most, write->bytes);
+    for (const auto& term : *write->first_byte) {
+      const bool is_number = term.parameters.empty() && term.variable == access::kNoVariable;
+      if (!is_number) size = std::gcd(size, term.factor);
+    }
+  }
+  return size == 0 ? most : size;
+}
+
 }  // namespace
 
 Polynomial with_offsets(const Polynomial& polynomial) {
@@ -89,6 +104,42 @@ std::optional<std::vector<Index>> indices_of(const Polynomial& element) {
   for (std::size_t i = 1; i < strides->size(); ++i)
     indices[i].size = without((*strides)[i - 1], (*strides)[i]);
   return indices;
+}
+
+Writes array_of(std::vector<const access::Access*> accesses) {
+  Writes made;
+  made.accesses = std::move(accesses);
+  const auto bytes = element_bytes(made.accesses);
+  for (const auto* write : made.accesses) {
+    Polynomial element;
+    std::int64_t number = 0;
+    for (auto term : *write->first_byte) {
+      if (term.parameters.empty() && term.variable == access::kNoVariable) {
+        number = term.factor;
+        continue;
+      }
+      term.factor /= bytes;
+      element.push_back(term);
+    }
+    const auto place = ((number % bytes) + bytes) % bytes;
+    if (place + write->bytes > bytes) made.why_not = "stores do not lie side by side";
+    made.is_widened |= write->bytes != bytes;
+    const auto whole = sum(element, constant((number - place) / bytes));
+    auto indices = indices_of(with_offsets(*whole));
+    if (!indices) {
+      made.why_not = "its index has several strides that only a launch knows";
+      break;
+    }
+    made.indices.push_back(std::move(*indices));
+  }
+  for (const auto& indices : made.indices) {
+    const auto& first = made.indices.front();
+    const bool same = indices.size() == first.size() &&
+                      std::equal(indices.begin(), indices.end(), first.begin(),
+                                 [](const Index& a, const Index& b) { return a.size == b.size; });
+    if (!same) made.why_not = "stores have rows of different lengths";
+  }
+  return made;
 }
 
 std::string IslText::variable(int index) {

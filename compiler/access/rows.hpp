@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "access/kernel_model.hpp"
@@ -25,6 +26,16 @@ struct Index {
 };
 /// Nothing where strides are no nested products of parameters, or variables are multiplied.
 std::optional<std::vector<Index>> indices_of(const access::Polynomial& element);
+
+/// Writes through one pointer as indices of one array.
+struct Writes {
+  std::vector<const access::Access*> accesses;
+  std::vector<std::vector<Index>> indices;  ///< of each access
+  bool is_widened = false;                  ///< an element is more than what a store touches
+  std::string why_not;                      ///< no such array; then the launch decides
+};
+
+Writes array_of(std::vector<const access::Access*> accesses);
 
 /// Text of a polynomial for isl, and the names that it used.
 class IslText {

@@ -97,7 +97,8 @@ class Way {
   void follow_switch(const llvm::SwitchInst& branch, const llvm::BasicBlock& to);
   void require(const llvm::Value& condition, bool truth);
   void require_either(const llvm::Value& a, const llvm::Value& b, bool truth);
-  void require_compared(const llvm::ICmpInst& compare, bool truth);
+  void require_compared(llvm::CmpInst::Predicate predicate, const llvm::Value& a, const llvm::Value& b);
+  bool require_of_parts(llvm::CmpInst::Predicate predicate, const llvm::Value& a, const llvm::Value& b);
   void require_less(const Maybe& a, const Maybe& b, bool or_equal);
   void require_less_unsigned(const llvm::Value& a, const llvm::Value& b, bool or_equal);
   void require_equal(const Maybe& a, const Maybe& b, bool truth);

@@ -10,6 +10,36 @@ namespace nuna::compiler {
 
 using access::Polynomial;
 
+namespace {
+
+enum class Side { natural, negative, either };
+
+/// What is said of `parts`, combined bit by bit, holds of all of them, or of one, or says nothing of them.
+enum class Part { all, one, none };
+
+Part part_of(const llvm::BinaryOperator& parts, llvm::CmpInst::Predicate predicate,
+             const llvm::APInt& number) {
+  using Predicate = llvm::CmpInst::Predicate;
+  const bool is_or = parts.getOpcode() == llvm::Instruction::Or;
+  if (!is_or && parts.getOpcode() != llvm::Instruction::And) return Part::none;
+  const bool is_negative = (predicate == Predicate::ICMP_SLT && number.isZero()) ||
+                           (predicate == Predicate::ICMP_SLE && number.isAllOnes());
+  const bool is_natural = (predicate == Predicate::ICMP_SGT && number.isAllOnes()) ||
+                          (predicate == Predicate::ICMP_SGE && number.isZero());
+  if (is_negative) return is_or ? Part::one : Part::all;
+  if (is_natural) return is_or ? Part::all : Part::one;
+  if (!is_or) return Part::none;
+  if (predicate == Predicate::ICMP_EQ) return number.isZero() ? Part::all : Part::none;
+  if (predicate == Predicate::ICMP_NE) return number.isZero() ? Part::one : Part::none;
+  if (predicate == Predicate::ICMP_ULT) return number.isPowerOf2() ? Part::all : Part::none;
+  if (predicate == Predicate::ICMP_UGE) return number.isPowerOf2() ? Part::one : Part::none;
+  if (predicate == Predicate::ICMP_ULE) return number.isMask() ? Part::all : Part::none;
+  if (predicate == Predicate::ICMP_UGT) return number.isMask() ? Part::one : Part::none;
+  return Part::none;
+}
+
+}  // namespace
+
 void Way::require_at_least_zero(Maybe left, bool is_equality) {
   if (!left) return give_up();
   if (const auto number = constant_of(*left)) {
@@ -46,52 +76,60 @@ void Way::require_equal(const Maybe& a, const Maybe& b, bool truth) {
   require_at_least_zero(*side == 0 ? below : above);
 }
 
-/// a < b, unsigned, of numbers that may be negative: those are then larger than any that is not. So it is 0 <= a < b; and if it
-/// is b that may be negative, b < 0 or a < b. Constants of the upper half are how bounds below zero are written: 2 <= t < 14 is
-/// t - 14 >= 0xfffffff4.
+/// a < b, unsigned, of numbers that may be negative: those are then larger than any that is not. So it is 0 <= a < b if only a may
+/// be negative, and b < 0 or a < b if it is b.
 void Way::require_less_unsigned(const llvm::Value& a, const llvm::Value& b, bool or_equal) {
-  const auto bits = static_cast<int>(a.getType()->getScalarSizeInBits());
-  const auto number = [&](const llvm::Value& value) {
-    const bool is_plain = llvm::isa<llvm::ConstantInt>(value);
-    const auto found = is_plain ? exact(value, Sign::has_not) : congruent(value);
-    const bool is_natural = found && is_never_negative(*found);
-    return std::make_pair(is_plain || !found ? found : exact(value, is_natural ? Sign::has_not : Sign::has),
-                          is_natural);
+  const auto side_of = [&](const llvm::Value& value) {
+    const auto found = congruent(value);
+    const auto all = found ? range(*found) : Range{-1, 1};
+    return all.low >= 0 ? Side::natural : all.high < 0 ? Side::negative : Side::either;
   };
-  auto [left, left_is_natural] = number(a);
-  auto [right, right_is_natural] = number(b);
+  const auto [side_a, side_b] = std::make_pair(side_of(a), side_of(b));
+  const bool is_plain = side_a == Side::natural && side_b == Side::natural;
+  const auto left = exact(a, is_plain ? Sign::has_not : Sign::has);
+  auto right = exact(b, is_plain ? Sign::has_not : Sign::has);
   if (!left || !right) return give_up();
-  const auto below_zero = [&](const llvm::Value& value) -> Maybe {
-    const auto* plain = llvm::dyn_cast<llvm::ConstantInt>(&value);
-    return plain != nullptr && plain->isNegative() ? number_of(*plain, Sign::has) : std::nullopt;
-  };
-  if (const auto bound = below_zero(a); bound && !right_is_natural) {
+  if (side_a == side_b && side_a != Side::either) return require_less(left, right, or_equal);
+  if (side_a == Side::natural && side_b == Side::negative) return;
+  if (side_a == Side::negative) {
     require_less(right, constant(0), false);
-    return require_less(bound, right, or_equal);
+    return require_less(left, right, or_equal);
   }
-  if (const auto bound = below_zero(b); bound && !left_is_natural) {
-    const auto side = choices_.choose(2);
-    if (!side) return give_up();
-    return *side == 0 ? require_less(constant(0), left, true) : require_less(left, bound, or_equal);
-  }
-  if (left_is_natural && !right_is_natural) {
-    const auto side = choices_.choose(2);
-    if (!side) return give_up();
-    if (*side == 0) return require_less(right, constant(0), false);
-  } else if (!left_is_natural) {
+  if (side_b == Side::natural || side_a == side_b) {
+    const auto bits = static_cast<int>(b.getType()->getScalarSizeInBits());
     right = fits(right, bits, Sign::has_not, b);
     require_less(constant(0), left, true);
+    return require_less(left, right, or_equal);
   }
-  require_less(left, right, or_equal);
+  const auto taken = choices_.choose(2);
+  if (!taken) return give_up();
+  if (*taken == 0) return require_less(left, right, or_equal);
+  if (side_b == Side::either) return require_less(right, constant(0), false);
+  require_less(constant(0), left, true);
 }
 
-void Way::require_compared(const llvm::ICmpInst& compare, bool truth) {
-  const auto predicate = truth ? compare.getPredicate() : compare.getInversePredicate();
-  const auto& a = *compare.getOperand(0);
-  const auto& b = *compare.getOperand(1);
+/// Comparisons that LLVM has made one of: x == 0 && y == 0 is (x | y) == 0, x >= 0 && y >= 0 is (x | y) > -1. Whether it was one.
+bool Way::require_of_parts(llvm::CmpInst::Predicate predicate, const llvm::Value& a, const llvm::Value& b) {
+  const auto* parts = llvm::dyn_cast<llvm::BinaryOperator>(&a);
+  const auto* number = llvm::dyn_cast<llvm::ConstantInt>(&b);
+  if (parts == nullptr || number == nullptr) return false;
+  const auto part = part_of(*parts, predicate, number->getValue());
+  if (part == Part::none) return false;
+  if (part == Part::all) {
+    for (const auto& one : parts->operands()) require_compared(predicate, *one, b);
+  } else if (const auto side = choices_.choose(2)) {
+    require_compared(predicate, *parts->getOperand(static_cast<unsigned>(*side)), b);
+  } else {
+    give_up();
+  }
+  return true;
+}
+
+void Way::require_compared(llvm::CmpInst::Predicate predicate, const llvm::Value& a, const llvm::Value& b) {
+  if (require_of_parts(predicate, a, b)) return;
   if (a.getType()->isPointerTy()) {
     const auto scalar = llvm::isa<llvm::ConstantPointerNull>(b) ? code_.scalar(a) : std::nullopt;
-    if (!scalar || !compare.isEquality()) return give_up();
+    if (!scalar || !llvm::ICmpInst::isEquality(predicate)) return give_up();
     return require_equal(parameter(*scalar), constant(0), predicate == llvm::CmpInst::ICMP_EQ);
   }
   const auto bits = a.getType()->getScalarSizeInBits();
@@ -132,8 +170,10 @@ void Way::require(const llvm::Value& condition, bool truth) {
     if (number->isOne() != truth) is_impossible_ = true;
     return;
   }
-  if (const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(&condition))
-    return require_compared(*compare, truth);
+  if (const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(&condition)) {
+    const auto predicate = truth ? compare->getPredicate() : compare->getInversePredicate();
+    return require_compared(predicate, *compare->getOperand(0), *compare->getOperand(1));
+  }
   if (const auto* frozen = llvm::dyn_cast<llvm::FreezeInst>(&condition)) {
     const bool trusted = std::exchange(trusts_flags_, false);
     require(*frozen->getOperand(0), truth);

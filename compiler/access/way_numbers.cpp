@@ -155,7 +155,8 @@ const llvm::Value* Way::taken(const llvm::Value& value) {
 /// Every phi of a block is entered from the same side, which is also the side that the way comes from.
 const llvm::Value* Way::taken_of_phi(const llvm::PHINode& phi) {
   const auto& block = *phi.getParent();
-  if (code_.loops.isLoopHeader(&block)) return nullptr;
+  const bool leaves_loop = phi.getNumIncomingValues() == 1;
+  if (leaves_loop || code_.loops.isLoopHeader(&block)) return nullptr;
   const bool decided = found_.chosen.count(&block) != 0;
   const auto side = choose(&block, phi.getNumIncomingValues());
   if (!side) return nullptr;

@@ -4,7 +4,8 @@
 
 namespace nuna::compiler {
 
-Analyses::Analyses(llvm::TargetMachine& machine) : builder_(&machine) {
+Analyses::Analyses(llvm::TargetMachine& machine, llvm::PassInstrumentationCallbacks* callbacks)
+    : builder_(&machine, llvm::PipelineTuningOptions(), std::nullopt, callbacks) {
   // Vector functions of the C library (libmvec: at most 4 ulp) for what loops call.
   llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
   library.addVectorizableFunctionsFromVecLib(llvm::TargetLibraryInfoImpl::LIBMVEC_X86,

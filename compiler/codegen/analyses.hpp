@@ -8,7 +8,7 @@ namespace nuna::compiler {
 
 class Analyses {
  public:
-  explicit Analyses(llvm::TargetMachine& machine);
+  explicit Analyses(llvm::TargetMachine& machine, llvm::PassInstrumentationCallbacks* callbacks = nullptr);
   llvm::PassBuilder& builder() { return builder_; }
   llvm::ModuleAnalysisManager& modules() { return modules_; }
   llvm::FunctionAnalysisManager& functions() { return functions_; }

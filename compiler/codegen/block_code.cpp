@@ -4,6 +4,7 @@
 
 #include "codegen/block_frame.hpp"
 #include "codegen/loops.hpp"
+#include "codegen/optimise.hpp"
 #include "codegen/shared_atomics.hpp"
 #include "codegen/thread_run.hpp"
 #include "nuna_cudart/image.h"
@@ -15,7 +16,14 @@ namespace {
 using llvm::Value;
 
 constexpr std::size_t kLargeCode = 1500;  ///< instructions; above, code is not copied for speed
-constexpr std::size_t kSmallCode = 300;  ///< instructions; above, loops for the rare block are not vectorised
+constexpr std::size_t kSmallCode =
+    300;  ///< instructions; above, few passes are spent on code for the rare block
+constexpr std::size_t kInlinedCode = 100;  ///< instructions; above, code for blocks is called
+
+/// Whether passes over the code are not worth their time.
+bool is_rarely_run(const ThreadCode& code, const Shape& shape) {
+  return shape.small && (code.diverges || code.instructions > kSmallCode);
+}
 
 /// Threads that suspend together without the rest of their block: a warp, or part of a row.
 struct Group {
@@ -330,7 +338,7 @@ class Schedule {
   }
 
   void mark_loop(llvm::BranchInst& branch) {
-    if (frame_.shape.small && code_.instructions > kSmallCode) {
+    if (is_rarely_run(code_, frame_.shape)) {
       frame_.scopes.mark_plain(branch);
     } else {
       frame_.scopes.mark_parallel(branch, frame_.loop_group);
@@ -392,6 +400,8 @@ llvm::Function* make_block_function(const ThreadCode& code, const BlockMemory& m
   });
   at.CreateRetVoid();
   lower_shared_atomics(*function);
+  if (code.instructions > kInlinedCode) function->addFnAttr(llvm::Attribute::NoInline);
+  if (is_rarely_run(code, shape)) mark_rarely_run(*function);
   return function;
 }
 

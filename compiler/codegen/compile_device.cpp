@@ -16,7 +16,6 @@
 #include <stdexcept>
 
 #include "access/model.hpp"
-#include "codegen/analyses.hpp"
 #include "codegen/block_call.hpp"
 #include "codegen/block_code.hpp"
 #include "codegen/device_functions.hpp"
@@ -25,7 +24,7 @@
 #include "codegen/interchange.hpp"
 #include "codegen/interior.hpp"
 #include "codegen/machine.hpp"
-#include "codegen/prefetch.hpp"
+#include "codegen/optimise.hpp"
 #include "codegen/shared_atomics.hpp"
 #include "codegen/warp_synchronous.hpp"
 #include "nuna_cudart/image.h"
@@ -187,13 +186,7 @@ class DeviceCompiler {
       throw std::logic_error("nunacc has made code that LLVM refuses; this is a mistake of nunacc: " +
                              problems);
     }
-    Analyses analyses(*machine_);
-    analyses.builder()
-        .buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-        .run(*device_.module, analyses.modules());
-    for (auto& function : *device_.module) {
-      if (!function.isDeclaration()) prefetch_along_blocks(function, analyses.functions());
-    }
+    optimise(*device_.module, *machine_);
     print("optimised");
     write_object();
     return models;

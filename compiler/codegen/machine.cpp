@@ -19,11 +19,17 @@ std::string joined(const std::vector<std::string>& features) {
   return all;
 }
 
-/// This pass moves a little work to mask registers, and takes minutes for a function as large as the blocks of a radix sort.
-void leave_out_domain_reassignment() {
-  static constexpr const char* arguments[] = {"nunacc", "-disable-x86-domain-reassignment"};
-  if (llvm::cl::getRegisteredOptions().count("disable-x86-domain-reassignment") != 0)
-    llvm::cl::ParseCommandLineOptions(2, arguments);
+/// Parts of code generation that take minutes for functions as large as the blocks of a radix sort.
+void spare_large_functions() {
+  std::vector<const char*> arguments{"nunacc"};
+  auto add = [&](const char* argument) {
+    const auto name = llvm::StringRef(argument).ltrim('-').split('=').first;
+    if (llvm::cl::getRegisteredOptions().count(name) != 0) arguments.push_back(argument);
+  };
+  add("-disable-x86-domain-reassignment");  // moves a little work to mask registers
+  add("-disable-lsr");                      // optimise.cpp does it where it pays
+  add("-cgpp-huge-func=100");  // blocks; above, CodeGenPrepare looks again at what a change made, not at everything
+  llvm::cl::ParseCommandLineOptions(static_cast<int>(arguments.size()), arguments.data());
 }
 
 }  // namespace
@@ -49,7 +55,7 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const std::string& cpu) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   llvm::InitializeNativeTargetAsmParser();
-  leave_out_domain_reassignment();
+  spare_large_functions();
   const auto triple = llvm::sys::getDefaultTargetTriple();
   std::string problem;
   const auto* target = llvm::TargetRegistry::lookupTarget(triple, problem);

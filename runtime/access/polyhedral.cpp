@@ -14,6 +14,17 @@ namespace {
 // Of half a microsecond or more.
 constexpr int kStepsOfQuestion = 40'000;  // for an access; rows of a triangle take two each
 constexpr int kStepsOfCheck = 4'000;
+// Together: of all checks, and of questions that came to nothing; from then on little is tried.
+constexpr int kStepsOfChecks = 60'000;
+constexpr int kWastedSteps = 100'000;
+constexpr int kFewSteps = 1'000;
+
+constexpr const char* kSameBytes = "blocks of two parts write the same bytes";
+
+bool moves_with(const Region& region, int variable) {
+  const auto has = [variable](const Condition& condition) { return condition.left[variable] != 0; };
+  return region.value[variable] != 0 || std::any_of(region.conditions.begin(), region.conditions.end(), has);
+}
 
 /// An access with numbers.
 struct Touch {
@@ -85,12 +96,11 @@ class LaunchAccess::State {
       if (touch.pointer != pointer || !touch.reads()) continue;
       const Region region = cut_to(touch.region, box);
       if (touch.anywhere) {
-        if (has_point(region, kStepsOfCheck).value_or(true)) return {true, {}};
+        if (may_have_point(region)) return {true, {}};
         continue;
       }
       std::vector<Rows> own;
-      int steps = kStepsOfQuestion;
-      if (!touch.irregular && append(region, touch.bytes, &steps, &own)) {
+      if (!touch.irregular && append(region, touch.bytes, &own)) {
         rows.insert(rows.end(), own.begin(), own.end());
         continue;
       }
@@ -100,7 +110,9 @@ class LaunchAccess::State {
       if (!whole->empty()) rows.push_back(run_of(*whole, touch.bytes));
     }
     if (rows.empty()) return result;
-    if (auto united = unite(rows)) {
+    auto united = unite(rows);
+    if (!united) united = unite(without_narrow_gaps(rows));
+    if (united) {
       result.rows = std::move(*united);
     } else {
       Interval whole{rows.front().begin, end_of(rows.front())};
@@ -118,8 +130,7 @@ class LaunchAccess::State {
       if (touch.pointer != pointer || !touch.writes()) continue;
       if (touch.anywhere) return {true, {}};
       last = &touch;
-      int steps = kStepsOfQuestion;
-      if (!append(cut_to(touch.region, box), touch.bytes, &steps, &rows)) return too_irregular(touch);
+      if (!append(cut_to(touch.region, box), touch.bytes, &rows)) return too_irregular(touch);
     }
     auto united = unite(std::move(rows));
     if (!united) return too_irregular(*last);
@@ -136,9 +147,17 @@ class LaunchAccess::State {
       parts.push_back(box);
       begin = end;
     }
+    const bool is_cut = std::any_of(begins.begin(), begins.end(), [&](Index b) {
+      return b > 0 && b < grid_[static_cast<std::size_t>(axis)];
+    });
     std::vector<std::uint32_t> pointers;
     for (const Touch& touch : touches_) {
-      if (touch.writes()) pointers.push_back(touch.pointer);
+      if (!touch.writes()) continue;
+      if (is_cut && trusted_ && !touch.anywhere && !moves_with(touch.region, kBlockIndex + axis)) {
+        if (why) *why = {kSameBytes, touch.at};
+        return false;
+      }
+      pointers.push_back(touch.pointer);
     }
     std::sort(pointers.begin(), pointers.end());
     pointers.erase(std::unique(pointers.begin(), pointers.end()), pointers.end());
@@ -176,7 +195,7 @@ class LaunchAccess::State {
     return region;
   }
 
-  bool holds(const Assumption& assumption) const try {
+  bool holds(const Assumption& assumption) try {
     Region region = region_of(assumption.domain, assumption.extra);
     region.value = put_numbers_in(assumption.value, numbers_);
     const Wide size = Wide{1} << (assumption.bits - (assumption.is_signed ? 1 : 0));
@@ -186,12 +205,12 @@ class LaunchAccess::State {
     Region above = region;
     above.conditions.push_back({region.value, false});
     above.conditions.back().left.constant = narrow(region.value.constant - size);
-    if (has_point(above, kStepsOfCheck).value_or(true)) return false;
+    if (may_have_point(above)) return false;
     Affine below;
     below.add(region.value, -1);
     below.constant = narrow(below.constant + low - 1);
     region.conditions.push_back({below, false});
-    return !has_point(region, kStepsOfCheck).value_or(true);
+    return !may_have_point(region);
   } catch (const TooLarge&) {
     return false;
   }
@@ -211,7 +230,7 @@ class LaunchAccess::State {
       distrust({"numbers too large to follow", access.at});
       touch.anywhere = true;
     }
-    if (trusted_ && !has_point(touch.region, kStepsOfCheck).value_or(true)) return;
+    if (trusted_ && !may_have_point(touch.region)) return;
     if (touch.kind == Access::Kind::atomic) {
       touch.anywhere = true;
       refuse({"atomic update", touch.at});
@@ -229,14 +248,26 @@ class LaunchAccess::State {
     return region;
   }
 
+  bool may_have_point(const Region& region) {
+    const int given = std::min(kStepsOfCheck, steps_of_checks_);
+    int left = given;
+    const std::optional<bool> has = has_point(region, &left);
+    steps_of_checks_ -= given - std::max(left, 0);
+    return has.value_or(true);
+  }
+
   /// False: not all of them.
-  static bool append(const Region& region, Index bytes, int* steps, std::vector<Rows>* rows) {
+  bool append(const Region& region, Index bytes, std::vector<Rows>* rows) {
+    const int given = wasted_steps_ > kWastedSteps ? kFewSteps : kStepsOfQuestion;
+    int left = given;
     bool all = true;
-    const Outcome outcome = enumerate(region, steps, [&](const Lattice& lattice) {
+    const Outcome outcome = enumerate(region, &left, [&](const Lattice& lattice) {
       all = all && append_rows(lattice, bytes, rows);
-      if (!all) *steps = 0;
+      if (!all) left = 0;
     });
-    return all && outcome == Outcome::done;
+    if (all && outcome == Outcome::done) return true;
+    wasted_steps_ += given - std::max(left, 0);
+    return false;
   }
 
   Footprint too_irregular(Touch& touch) {
@@ -267,12 +298,11 @@ class LaunchAccess::State {
 
   /// The line of a write by blocks of one part to what those of the other write.
   SourceLine writer_in(std::uint32_t pointer, const std::vector<BlockBox>& parts,
-                       const std::vector<std::vector<Rows>>& lists, Meeting meeting) const {
+                       const std::vector<std::vector<Rows>>& lists, Meeting meeting) {
     for (const Touch& touch : touches_) {
       if (touch.pointer != pointer || !touch.writes()) continue;
       std::vector<std::vector<Rows>> pair(2);
-      int steps = kStepsOfQuestion;
-      append(cut_to(touch.region, parts[meeting.one]), touch.bytes, &steps, pair.data());
+      append(cut_to(touch.region, parts[meeting.one]), touch.bytes, pair.data());
       pair[1] = lists[meeting.other];
       if (find_meeting(pair).first) return touch.at;
     }
@@ -289,6 +319,8 @@ class LaunchAccess::State {
   std::vector<std::int64_t> numbers_;
   std::vector<Touch> touches_;
   std::optional<Refusal> refusal_;
+  int steps_of_checks_ = kStepsOfChecks;
+  int wasted_steps_ = 0;
   bool trusted_ = true;
   bool complete_ = true;  ///< all accesses are known, if not where
 };

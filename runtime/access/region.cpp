@@ -145,10 +145,10 @@ Outcome enumerate(const Region& region, int* steps, const std::function<void(con
   return enumerator.outcome();
 }
 
-std::optional<bool> has_point(Region region, int steps) {
+std::optional<bool> has_point(Region region, int* steps) {
   region.value = {};
   bool found = false;
-  const Outcome outcome = enumerate(region, &steps, [&found](const Lattice&) { found = true; });
+  const Outcome outcome = enumerate(region, steps, [&found](const Lattice&) { found = true; });
   if (found) return true;
   return outcome == Outcome::done ? std::optional(false) : std::nullopt;
 }

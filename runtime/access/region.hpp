@@ -59,8 +59,8 @@ enum class Outcome : std::uint8_t {
 /// was handed over before another outcome than `done` is a part of the values. `take` may throw TooLarge.
 Outcome enumerate(const Region& region, int* steps, const std::function<void(const Lattice&)>& take);
 
-/// Whether it has a point; nothing: not found out in so many steps.
-std::optional<bool> has_point(Region region, int steps);
+/// Whether it has a point; nothing: not found out with these steps, of which it takes what it needs.
+std::optional<bool> has_point(Region region, int* steps);
 
 /// From the least to past the largest of its values, or somewhat more; nothing: there is no such bound. Empty: no point.
 std::optional<Interval> hull(const Region& region);

@@ -52,7 +52,7 @@ class Bands {
     const Index row = (rows.begin - origin_ - column) / stride_;
     const Index end = column + rows.bytes;  // of a row; over several lines if it is a single one
     const Index lines = end / stride_;
-    if (lines == 0 || end == stride_) {
+    if (lines == 0) {
       rectangles_.push_back({{row, row + rows.count}, {column, end}});
       return;
     }
@@ -87,13 +87,14 @@ class Bands {
 
   void add_band(Interval band, const std::vector<Rectangle>& open) {
     std::vector<Interval> columns;
+    columns.reserve(open.size());
     for (const Rectangle& r : open) columns.push_back(r.columns);
     std::sort(columns.begin(), columns.end(), [](Interval a, Interval b) { return a.begin < b.begin; });
     std::vector<std::size_t> band_made;
     const auto add = [&](Interval interval) {
       for (const std::size_t above : last_band_) {
         Rectangle& r = made_[above];
-        if (r.rows.end == band.begin && r.columns == interval) {
+        if (r.columns == interval) {
           r.rows.end = band.end;
           band_made.push_back(above);
           return;

@@ -245,6 +245,13 @@ std::optional<std::vector<Rows>> unite(std::vector<Rows> rows) {
   return result;
 }
 
+std::vector<Rows> without_narrow_gaps(std::vector<Rows> rows) {
+  for (Rows& r : rows) {
+    if (r.stride <= 2 * r.bytes) r = run(r.begin, end_of(r));
+  }
+  return rows;
+}
+
 Meetings find_meeting(std::span<const std::vector<Rows>> lists) {
   struct Member {
     Rows rows;

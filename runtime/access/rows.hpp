@@ -22,6 +22,9 @@ bool append_rows(const Lattice& lattice, Index bytes, std::vector<Rows>* rows);
 /// The same bytes in disjoint rows, by begin; one row has its bytes as its stride. Nothing: too irregular.
 std::optional<std::vector<Rows>> unite(std::vector<Rows> rows);
 
+/// Rows that are at least half of where they lie become one, and the list shorter; for reads.
+std::vector<Rows> without_narrow_gaps(std::vector<Rows> rows);
+
 /// Two lists, by index, that have a byte in common.
 struct Meeting {
   std::size_t one = 0;

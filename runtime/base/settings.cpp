@@ -64,6 +64,8 @@ constexpr std::array kKnown = {
                 "locked memory of a rank through which bytes pass that cannot go directly"},
     SettingInfo{"NUNA_STALL", "a time above 0", "5 s",
                 "silence of a rank that others wait for: told after this, given up after 12 times"},
+    SettingInfo{"NUNA_STATS", "on or off", "off",
+                "a CUDA program ends with what its devices counted, on standard error (Context::stats)"},
     SettingInfo{"NUNA_THREADS", "1 to 4,096", "the allowed cores divided by the devices",
                 "worker threads of each host device", "Options::threads_per_device"},
     SettingInfo{"NUNA_TRACE", "a path", "none", "write a trace that opens in Perfetto"},

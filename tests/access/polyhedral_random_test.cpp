@@ -84,8 +84,13 @@ class RandomKernel {
         const Sum whole = place();
         const Sum divisor = chance(50) ? scalar(1) : Sum(pick(2, 5));
         domain.push_back(divisor * extra(e) <= whole);
-        domain.push_back(whole < divisor * extra(e) + divisor);
+        domain.push_back(whole < divisor * extra(e) +
+                                     (chance(70) ? divisor : Sum(pick(1, 4))));  // or only some threads
         if (chance(40)) value = value + factor() * (whole - divisor * extra(e));
+      } else if (chance(15)) {  // no factor is 1
+        const Sum left = Sum(pick(2, 5)) * extra(e);
+        const Sum right = Sum(pick(2, 4)) * place() + Sum(pick(-4, 4));
+        domain.push_back(left == right);
       } else if (chance(60)) {  // a loop
         domain.push_back(extra(e) < (chance(50) ? place() + 1 : scalar(1)));
       }

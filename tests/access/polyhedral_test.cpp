@@ -10,7 +10,8 @@
 
 namespace nuna::access {
 
-static void PrintTo(const Rows& rows, std::ostream* out) {
+// GoogleTest's name.
+static void PrintTo(const Rows& rows, std::ostream* out) {  // NOLINT(readability-identifier-naming)
   *out << rows.count << " rows of " << rows.bytes << " at " << rows.begin << ", " << rows.stride << " apart";
 }
 
@@ -18,13 +19,14 @@ namespace test {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
+// NOLINTBEGIN(readability-identifier-naming): as a kernel names them
 const Sum x = global(0);
 const Sum y = global(1);
 const Sum n = scalar(0);
 const Sum width = scalar(0);
 const Sum height = scalar(1);
+// NOLINTEND(readability-identifier-naming)
 
 /// One row.
 Rows run(Index begin, Index end) { return {begin, end - begin, end - begin, 1}; }

@@ -45,7 +45,8 @@ TEST(RowsOfBytes, OfALatticeAreAsFewAsItsLevelsAllow) {
   EXPECT_THAT(made({0, {{1000, 2}, {100, 5}, {4, 10}}}, 4),
               ElementsAre(Rows{0, 40, 100, 5}, Rows{1000, 40, 100, 5}));
   // Two columns of each of many rows: two entries, not one for each row.
-  EXPECT_THAT(made({0, {{32, 2}, {1024, 200}}}, 4), ElementsAre(Rows{0, 4, 1024, 200}, Rows{32, 4, 1024, 200}));
+  EXPECT_THAT(made({0, {{32, 2}, {1024, 200}}}, 4),
+              ElementsAre(Rows{0, 4, 1024, 200}, Rows{32, 4, 1024, 200}));
 }
 
 TEST(RowsOfBytes, BecomeOneWhereTheyTouch) {

@@ -63,6 +63,23 @@ TEST(Jobs, LinkDeviceCodeOfAllFilesBeforeTheProgram) {
   EXPECT_THAT(program.command.words, Contains("-lnuna_cudart"));
 }
 
+TEST(Jobs, ExplainWithoutCompiling) {
+  const auto all = jobs({"--explain", "-DX", "-c", "--explain", "a.cu", "b.cpp", "c.cu"});
+  ASSERT_THAT(all, SizeIs(2));
+  const auto& job = at<Explanation>(all, 0);
+  EXPECT_EQ("a.cu", job.source);
+  EXPECT_THAT(job.device_pass.words, Contains("-DX"));
+  EXPECT_THAT(job.device_pass.words, Contains(job.device.bitcode.at(0)));
+  EXPECT_NE(job.device.bitcode, at<Explanation>(all, 1).device.bitcode);
+  EXPECT_THAT([] { jobs({"--explain", "b.cpp"}); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("no CUDA source")));
+}
+
+TEST(Jobs, CompileBesidesWritingModels) {
+  EXPECT_EQ("m.json", read_command_line({"--model", "m.json", "a.cu"}).model);
+  EXPECT_THAT(jobs({"--model=m.json", "-c", "a.cu"}), SizeIs(1));
+}
+
 TEST(Jobs, TakeWhatNvccTakesWithAWarning) {
   EXPECT_THAT(at<CudaCompilation>(jobs({"-c", "a.cu"}), 0).host_pass.words,
               Contains("-Wno-error=c++11-narrowing"));

@@ -34,7 +34,7 @@ FENCES = [
                 r"|driver_types\.h|vector_types\.h|device_launch_parameters\.h|nv(rtc|ml|ToolsExt)\w*\.h)"),
      ("runtime/device/cuda/", "api/cudart/", "compiler/include/", "apps/cuda/", "tests/cuda_standin/", "tests/cudart/",
       "tests/compiler/", "tests/perf/cuda/", "tests/gpu/"), "headers too"),
-    (re.compile(r"^isl/"), ("compiler/access/", "runtime/access/polyhedral/"), "cpp only"),
+    (re.compile(r"^isl/"), ("compiler/access/", "runtime/access/polyhedral/", "tests/"), "cpp only"),
     (re.compile(r"^mpi\.h"), ("runtime/cluster/mpi/", "api/mpi_wrap/", "api/include/nuna/mpi.hpp", "apps/", "tests/"),
      "headers too"),
     (re.compile(r"^(benchmark/|boost/|starpu)"), ("tests/",), "headers too"),

@@ -100,8 +100,11 @@ void perform(const Fill& wanted) {
 }
 
 void CopyAction::run(Crew& crew) const {
-  if (Spread* const spread = Device::get().spread(); spread != nullptr && spread->replicated())
-    return spread->copy(copy_);
+  if (Spread* const spread = Device::get().spread()) {
+    if (spread->start(flattened(copy_))) return;
+    spread->settle();
+    if (spread->replicated()) return spread->copy(copy_);
+  }
   const Copy copy = flattened(copy_);
   if (copy.rows.bytes() < kCrewBytes) return perform(copy);
   share(crew, copy.rows, [&](std::size_t row, std::size_t begin, std::size_t bytes) {
@@ -110,8 +113,11 @@ void CopyAction::run(Crew& crew) const {
 }
 
 void FillAction::run(Crew& crew) const {
-  if (Spread* const spread = Device::get().spread(); spread != nullptr && spread->replicated())
-    return spread->fill(fill_);
+  if (Spread* const spread = Device::get().spread()) {
+    if (spread->start(flattened(fill_))) return;
+    spread->settle();
+    if (spread->replicated()) return spread->fill(fill_);
+  }
   const Fill fill = flattened(fill_);
   if (fill.rows.bytes() < kCrewBytes) return perform(fill);
   share(crew, fill.rows, [&](std::size_t row, std::size_t begin, std::size_t bytes) {

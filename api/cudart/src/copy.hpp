@@ -45,6 +45,7 @@ class CopyAction final : public Action {
  public:
   explicit CopyAction(const Copy& copy) : copy_(copy) {}
   void run(Crew& crew) const override;
+  bool orders_itself() const override { return true; }
 
  private:
   const Copy copy_;
@@ -53,6 +54,7 @@ class FillAction final : public Action {
  public:
   explicit FillAction(const Fill& fill) : fill_(fill) {}
   void run(Crew& crew) const override;
+  bool orders_itself() const override { return true; }
 
  private:
   const Fill fill_;

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <mutex>
@@ -199,6 +201,9 @@ void Device::end() {
   if (has_ended.exchange(true) || InHostFunction::here())
     return;  // exit() inside the lane: nothing can be waited for
   team_.reset();
+  if (const char* const wanted = std::getenv("NUNA_STATS");
+      wanted != nullptr && std::strcmp(wanted, "0") != 0)
+    std::fprintf(stderr, "nuna: stats %s\n", context_->stats().c_str());
   memory_.clear();
   spread_.reset();
   context_.reset();

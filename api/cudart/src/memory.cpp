@@ -213,14 +213,14 @@ std::optional<Allocation> Memory::find(const void* pointer) const {
   return candidate;
 }
 
-std::optional<Memory::Backing> Memory::backing(const void* pointer) const {
+std::optional<Memory::Backing> Memory::backing(const void* pointer) {
   const std::lock_guard lock(mutex_);
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto after = chunks_.upper_bound(address);
   if (after == chunks_.begin()) return std::nullopt;
-  const Chunk& chunk = std::prev(after)->second;
+  Chunk& chunk = std::prev(after)->second;
   if (address - chunk.first >= chunk.bytes) return std::nullopt;
-  return Backing{&chunk.buffer.handle(), chunk.number, chunk.first, chunk.bytes};
+  return Backing{&chunk.buffer, chunk.number, chunk.first, chunk.bytes};
 }
 
 void Memory::open_views(bool managed_only) {

@@ -60,12 +60,12 @@ class Memory {
 
   /// The buffer around a pointer into device memory, which lives as long as something in it is allocated.
   struct Backing {
-    const detail::BufferHandle* buffer = nullptr;
+    Buffer<std::byte, 1>* buffer = nullptr;
     std::uint64_t number = 0;  ///< no other has it, ever
     std::uintptr_t first = 0;
     std::size_t bytes = 0;
   };
-  std::optional<Backing> backing(const void* pointer) const;
+  std::optional<Backing> backing(const void* pointer);
   /// Opens the host's views again where launches have closed them; of several ranks those of managed memory only, if asked.
   void open_views(bool managed_only = false);
   void close_views();

@@ -1,6 +1,8 @@
 #include "split_plan.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace nuna::cudart {
 namespace {
@@ -18,6 +20,36 @@ double cost_of(const access::Footprint& footprint) {
   return static_cast<double>(footprint.bytes()) + rows * kRowBytes;
 }
 
+/// Rows that nearly touch are cheaper as one: Nuna keeps account of each.
+constexpr Index kFewRows = 4;
+constexpr double kMostWaste = 1.25;
+
+Index rows_in(const access::Footprint& footprint) {
+  Index rows = 0;
+  for (const access::Rows& each : footprint.rows) rows += each.count;
+  return rows;
+}
+
+Interval span_of(const access::Footprint& footprint) {
+  Interval span{std::numeric_limits<Index>::max(), std::numeric_limits<Index>::min()};
+  for (const access::Rows& each : footprint.rows) {
+    span.begin = std::min(span.begin, each.begin);
+    span.end = std::max(span.end, each.begin + (each.count - 1) * each.stride + each.bytes);
+  }
+  return span;
+}
+
+bool is_nearly_whole(const access::Footprint& footprint) {
+  return static_cast<double>(span_of(footprint).size()) <=
+         kMostWaste * static_cast<double>(footprint.bytes());
+}
+
+access::Footprint as_span(const access::Footprint& footprint) {
+  if (footprint.rows.empty()) return footprint;
+  const Interval span = span_of(footprint);
+  return {false, {{span.begin, span.size(), span.size(), 1}}};
+}
+
 const char* axis_name(int axis) { return axis == 0 ? "x" : axis == 1 ? "y" : "z"; }
 
 }  // namespace
@@ -28,7 +60,7 @@ std::string text_of(const access::Refusal& refusal) {
 }
 
 SplitPlan::SplitPlan(const access::KernelModel& model, const access::LaunchNumbers& numbers, int parts)
-    : grid_(numbers.grid), access_(model, numbers) {
+    : grid_(numbers.grid), access_(model, numbers), spans_(model.pointers.size()) {
   if (access_.refusal()) {
     reason_ = text_of(*access_.refusal());
     return;
@@ -40,6 +72,31 @@ SplitPlan::SplitPlan(const access::KernelModel& model, const access::LaunchNumbe
     }
   }
   reason_ = choose_axis(model, parts);
+  if (reason_) return;
+  std::vector<bool> spans(model.pointers.size());
+  for (std::uint32_t p = 0; p < model.pointers.size(); ++p)
+    spans[p] = access_.writes(p) && spans_pay(p, parts);
+  spans_ = std::move(spans);
+  written_.clear();
+}
+
+/// Whether what each part writes is many rows, but nearly whole, and no two parts' spans meet.
+bool SplitPlan::spans_pay(std::uint32_t pointer, int parts) {
+  std::vector<Interval> spans;
+  Index rows = 0;
+  for (int part = 0; part < parts; ++part) {
+    const access::Footprint& footprint = written(pointer, part_of(axis_, parts, part));
+    if (footprint.rows.empty()) continue;
+    if (!is_nearly_whole(footprint)) return false;
+    rows += rows_in(footprint);
+    spans.push_back(span_of(footprint));
+  }
+  std::sort(spans.begin(), spans.end(),
+            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  for (std::size_t i = 1; i < spans.size(); ++i) {
+    if (spans[i].begin < spans[i - 1].end) return false;
+  }
+  return rows > kFewRows * parts;
 }
 
 // The axis along which parts bring the least together, of those along which no two write the same byte.
@@ -91,13 +148,19 @@ access::BlockBox SplitPlan::part_of(int axis, int parts, int part) const {
 
 const access::Footprint& SplitPlan::read(std::uint32_t pointer, const access::BlockBox& box) {
   const auto [at, is_new] = read_.try_emplace({pointer, ends_of(box)});
-  if (is_new) at->second = access_.read(pointer, box);
+  if (is_new) {
+    at->second = access_.read(pointer, box);
+    if (rows_in(at->second) > kFewRows && is_nearly_whole(at->second)) at->second = as_span(at->second);
+  }
   return at->second;
 }
 
 const access::Footprint& SplitPlan::written(std::uint32_t pointer, const access::BlockBox& box) {
   const auto [at, is_new] = written_.try_emplace({pointer, ends_of(box)});
-  if (is_new) at->second = access_.written(pointer, box);
+  if (is_new) {
+    at->second = access_.written(pointer, box);
+    if (spans_[pointer]) at->second = as_span(at->second);
+  }
   return at->second;
 }
 

@@ -26,7 +26,8 @@ class SplitPlan {
 
   bool reads(std::uint32_t pointer) const { return access_.reads(pointer); }
   bool writes(std::uint32_t pointer) const { return access_.writes(pointer); }
-  bool writes_all(std::uint32_t pointer) const { return access_.writes_all(pointer); }
+  /// Whether everything in written() is. Not if it is a span with gaps, which are brought first and come back as they were (D8).
+  bool writes_all(std::uint32_t pointer) const { return !spans_[pointer] && access_.writes_all(pointer); }
   const access::Footprint& read(std::uint32_t pointer, const access::BlockBox& box);
   const access::Footprint& written(std::uint32_t pointer, const access::BlockBox& box);
 
@@ -35,6 +36,7 @@ class SplitPlan {
   using Footprints = std::map<Key, access::Footprint>;
 
   std::optional<std::string> choose_axis(const access::KernelModel& model, int parts);
+  bool spans_pay(std::uint32_t pointer, int parts);
   double traffic(const access::KernelModel& model, int axis, int parts);
   access::BlockBox part_of(int axis, int parts, int part) const;
 
@@ -42,6 +44,7 @@ class SplitPlan {
   access::LaunchAccess access_;
   std::optional<std::string> reason_;
   int axis_ = 0;
+  std::vector<bool> spans_;  ///< of pointers whose rows each part writes as one
   Footprints read_;
   Footprints written_;
 };

@@ -14,6 +14,9 @@ namespace {
 /// Plans and bindings are forgotten all at once where a program makes ever new ones.
 constexpr std::size_t kMostPlans = 1024;
 
+/// Copies and fills of at least so many bytes are the devices'.
+constexpr std::size_t kSharedBytes = std::size_t{64} << 10;
+
 std::int64_t scalar_of(const KernelAction& action, const access::Parameter& parameter) {
   const auto* const bytes =
       static_cast<const std::byte*>(action.arguments()[parameter.argument]) + parameter.offset;
@@ -168,6 +171,37 @@ bool Spread::writes_elsewhere(const KernelAction& action) const {
 
 double Spread::agreed(double value) { return context_.sum(context_.rank() == 0 ? value : 0); }
 
+void Spread::follow(nuna::Event event) {
+  events_.push_back(std::move(event));
+  views_closed_ = true;
+}
+
+bool Spread::start(const Copy& copy) {
+  const std::size_t bytes = copy.rows.bytes();
+  if (bytes < kSharedBytes || copy.rows.rows * copy.rows.planes != 1) return false;
+  const auto to = memory_.backing(copy.to.first);
+  const auto from = memory_.backing(copy.from.first);
+  if (!to || !from || to->number == from->number) return false;
+  const auto box_in = [bytes](const Memory::Backing& backing, const std::byte* first) {
+    const auto begin = static_cast<Index>(reinterpret_cast<std::uintptr_t>(first) - backing.first);
+    return box_of({begin, begin + static_cast<Index>(bytes)});
+  };
+  follow(context_.copy_box(*to->buffer, box_in(*to, copy.to.first), *from->buffer,
+                           box_in(*from, copy.from.first)));
+  return true;
+}
+
+bool Spread::start(const Fill& fill) {
+  const std::size_t bytes = fill.rows.bytes();
+  if (bytes < kSharedBytes || fill.rows.rows * fill.rows.planes != 1 || fill.element_bytes != 1) return false;
+  const auto to = memory_.backing(fill.to.first);
+  if (!to) return false;
+  const auto begin = static_cast<Index>(reinterpret_cast<std::uintptr_t>(fill.to.first) - to->first);
+  follow(context_.fill(*to->buffer, box_of({begin, begin + static_cast<Index>(bytes)}),
+                       static_cast<std::byte>(fill.value & 0xff)));
+  return true;
+}
+
 void Spread::copy(const Copy& copy) {
   memory_.close_views();
   const auto bytes = [](std::size_t count) { return static_cast<Index>(count); };
@@ -320,7 +354,7 @@ bool Spread::start(const KernelAction& action, const access::KernelModel& model,
   std::vector<detail::LaunchArgument> arguments;
   for (const Argument& argument : binding->arguments) {
     detail::LaunchArgument made;
-    made.buffer = binding->targets[argument.target].backing.buffer;
+    made.buffer = &binding->targets[argument.target].backing.buffer->handle();
     made.map = &argument.map;
     made.reads = argument.reads;
     made.writes = argument.writes;
@@ -342,8 +376,7 @@ bool Spread::start(const KernelAction& action, const access::KernelModel& model,
   request.arguments = arguments.data();
   request.argument_count = arguments.size();
   try {
-    events_.push_back(detail::launch(context_.state(), request));
-    views_closed_ = true;
+    follow(detail::launch(context_.state(), request));
     return true;
   } catch (const Error& error) {
     run_on_host(action, error.what());

@@ -48,6 +48,9 @@ class Spread final : public Ahead {
   bool begin_turn(const KernelAction& action);
   void end_turn();
 
+  /// Starts a large copy or fill of the devices' memory on all devices, and returns true; or the host does it.
+  bool start(const Copy& copy);
+  bool start(const Fill& fill);
   /// Of several ranks, with device memory on one side at least.
   void copy(const Copy& copy);
   void fill(const Fill& fill);
@@ -96,6 +99,7 @@ class Spread final : public Ahead {
   Binding* binding_of(const KernelAction& action, const access::KernelModel& model, Plans& plans);
   std::unique_ptr<Binding> bind(std::vector<Target> targets, SplitPlan& plan) const;
   bool start(const KernelAction& action, const access::KernelModel& model, Plans& plans);
+  void follow(nuna::Event event);
   void run_on_host(const KernelAction& action, const std::string& why);
   bool writes_elsewhere(const KernelAction& action) const;
 

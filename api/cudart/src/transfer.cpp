@@ -135,7 +135,7 @@ Fill fill_of(const cudaMemsetParams& p) {
 void transfer_now(const Copy& copy) {
   Device& device = Device::get();
   // By the calling thread when nothing is on its way: that spares two changes of threads.
-  if (!device.replicated() && device.lane().idle() &&
+  if (device.spread() == nullptr && device.lane().idle() &&
       (copy.rows.bytes() < kCrewBytes || device.lane().threads() == 1))
     return perform(copy);
   const auto stream = stream_of(nullptr);
@@ -173,7 +173,7 @@ cudaError_t fill_call(const Fill& fill, const cudaStream_t* stream) {
     check(fill);
     if (fill.rows.bytes() == 0) return;
     if (in != nullptr) return fill_in_order(fill, *in);
-    if (!Device::get().replicated() && Device::get().lane().idle() && fill.rows.bytes() < kCrewBytes)
+    if (Device::get().spread() == nullptr && Device::get().lane().idle() && fill.rows.bytes() < kCrewBytes)
       return perform(fill);
     fill_in_order(fill, *stream_of(nullptr));
     wait_for_all();

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Compares kernels compiled by nunacc with the same computation as loops for the CPU, by interleaved pairs.
 
-  tests/perf/cuda/run.py --nunacc build/release/bin/nunacc [--pairs N] [--threads 1,2] [--json] [--write FILE] [--also NAME=COMMAND]
-                         [NAME...]
+  tests/perf/cuda/run.py --nunacc build/release/bin/nunacc [--pairs N] [--threads 1,2] [--devices N] [--json] [--write FILE]
+                         [--also NAME=COMMAND] [NAME...]
 
 A pair is a process of ours, one of the peer, and one of ours again, after a warm-up; each gives the median of a few
 repetitions. The ratio is the peer's time over ours: above 1 we are faster. A row is met when the median reaches its aim
 and the lower quartile lacks at most 0.05, or the spread of ours against ours if that is larger. Where the peer has two
 forms (hotspot: a pass for each step, or one for both), the faster one of a pair counts. Results must agree, or the row
-says so. --also adds another peer: a program that prints the same lines, run in every pair too.
+says so. --devices adds how much faster N devices of one thread are than one. --also adds another peer: a program that prints the same lines, run in every pair too.
 
 Ours runs with NUNA_THREADS set. Exit status: 0, also for slow figures; 1 for wrong results; 2 the call is wrong.
 """
@@ -34,6 +34,7 @@ SAME_ORDER = {"hotspot": "hotspot_tiles"}  # the kernel's own order of work by h
 LAUNCHES = ["empty", "empty_and_wait"]  # no peer: microseconds a launch
 MOST_LAUNCH_MICROSECONDS = 3.0
 TWO_CORES_AIM = 1.6
+DEVICES_AIM = 0.85  # of their number
 ALLOWANCE = 0.05
 LEAST_PAIRS = 15
 
@@ -65,8 +66,8 @@ def quartiles(values):
     return statistics.quantiles(values, n=4, method="inclusive")
 
 
-def sampled(folder, also, names, threads, pairs):
-    """For each program the lines of each pair; ours twice."""
+def sampled(folder, also, names, threads, pairs, devices=0):
+    """For each program the lines of each pair; ours twice, and once over devices."""
     own = ["--threads", threads, "--repetitions", 5]
     env = {**os.environ, "NUNA_THREADS": str(threads)}
     peers = [peer for name in names for peer in PEERS.get(name, [name]) if name not in LAUNCHES]
@@ -75,12 +76,14 @@ def sampled(folder, also, names, threads, pairs):
     if peers:
         programs["peer"] = [folder / "peer_loops", *own, *peers]
     programs |= {name: [*command, *own, *names] for name, command in also.items()}
+    if devices:
+        programs["devices"] = programs["ours"]
     samples = {name: [] for name in programs}
     for number in range(-1, pairs):
         order = list(programs)
         order = order[number % len(order):] + order[:number % len(order)]  # none always runs behind the same other
         for name in order:
-            lines = figures(output_of(programs[name], env))
+            lines = figures(output_of(programs[name], {**env, "NUNA_DEVICES": str(devices)} if name == "devices" else env))
             if number >= 0:
                 samples[name].append(lines)
     return samples
@@ -123,6 +126,19 @@ def speedup_rows(names, samples):
     return rows
 
 
+def devices_rows(names, samples, devices):
+    """Devices of one thread against one: of ours only, pair by pair."""
+    rows = []
+    for name in (name for name in names if name not in LAUNCHES):
+        pairs = list(zip(samples["ours"], samples["devices"]))
+        lower, middle, upper = quartiles([one[name]["ms"] / all_of_them[name]["ms"] for one, all_of_them in pairs])
+        aim = DEVICES_AIM * devices
+        rows.append({"name": f"cuda {name}, {devices} devices / 1", "threads": 1, "unit": "times", "ratio": middle,
+                     "lower_quartile": lower, "upper_quartile": upper, "aim": aim, "met": middle >= aim,
+                     "agree": all(one[name]["sum"] == all_of_them[name]["sum"] for one, all_of_them in pairs)})
+    return rows
+
+
 def table(rows):
     print(f"{'row':34} {'threads':>7} {'ours':>10} {'peer':>10} {'':5} {'ratio':>6} {'quartiles':>13} {'aim':>5}  met")
     for row in rows:
@@ -160,6 +176,7 @@ def main(argv):
     parser.add_argument("--nunacc", default="nunacc", type=shlex.split)
     parser.add_argument("--pairs", type=int, default=LEAST_PAIRS)
     parser.add_argument("--threads", default="1,2", type=lambda text: [int(word) for word in text.split(",")])
+    parser.add_argument("--devices", type=int, default=0, metavar="N")
     parser.add_argument("--json", action="store_true", help="one JSON object a line instead of the table")
     parser.add_argument("--write", metavar="FILE", type=pathlib.Path, help="a page of the rows, too")
     parser.add_argument("--also", action="append", default=[], metavar="NAME=COMMAND")
@@ -175,7 +192,8 @@ def main(argv):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="nuna-perf-"))
     try:
         build(options.nunacc, folder)
-        samples = {threads: sampled(folder, also, names, threads, options.pairs) for threads in options.threads}
+        samples = {threads: sampled(folder, also, names, threads, options.pairs, options.devices if threads == 1 else 0)
+                   for threads in options.threads}
     except Failed as error:
         print(f"run.py: {error}", file=sys.stderr)
         return 2
@@ -193,6 +211,8 @@ def main(argv):
             rows += [row_of(name, threads, samples[threads], other) for other in also if name in samples[threads][other][0]]
     if {1, 2} <= set(options.threads):
         rows += speedup_rows(names, samples)
+    if options.devices and 1 in samples:
+        rows += devices_rows(names, samples[1], options.devices)
     if options.write:
         options.write.write_text(page(rows, options.pairs))
     if options.json:
