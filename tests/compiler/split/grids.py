@@ -60,8 +60,8 @@ class Grid:
         self.in_loop = False
         k = kernel
         dims = k.pick(1, 1, 2, 2, 2, 3)
-        sizes = {1: [k.number(64, 2000)], 2: [k.number(20, 80), k.number(10, 50)],
-                 3: [k.number(8, 20), k.number(6, 14), k.number(5, 10)]}[dims]
+        sizes = {1: [k.number(64, 1200)], 2: [k.number(20, 60), k.number(10, 30)],
+                 3: [k.number(8, 14), k.number(6, 10), k.number(5, 8)]}[dims]
         blocks = {1: k.pick([32], [64], [100], [33], [128], [256]), 2: k.pick([16, 16], [7, 5], [32, 4], [8, 8], [13, 3], [64, 1]),
                   3: k.pick([4, 4, 4], [8, 2, 3], [5, 3, 2], [16, 2, 1])}[dims]
         self.type = k.pick("int", "int", "int", "unsigned", "unsigned", "size_t", "long long")

@@ -25,7 +25,7 @@ fail() {
 ranks() {
   number=$1
   shift
-  timeout 120 "$mpirun" --oversubscribe -n "$number" "$@" >"$name.ranks" 2>"$name.ranks.err"
+  timeout 60 "$mpirun" --oversubscribe -n "$number" "$@" >"$name.ranks" 2>"$name.ranks.err"
   status=$?
   sort -u "$name.ranks"
   return $status
@@ -46,12 +46,12 @@ check_seeds() {
   python3 "$here/generate.py" "$1" "$2" --expect >"$name.kinds"
   timeout 300 "$build/bin/nunacc" -O3 -g -w -I "$here" "$name.cu" -o "$name" 2>"$name.log" ||
     { fail "seeds $1 and $2 more do not compile: $(grep -m 3 -i 'error\|nunacc\|assert' "$name.log")"; return; }
-  timeout 120 "$name" 2>"$name.err" | sort >"$name.expected"
+  timeout 60 "$name" 2>"$name.err" | sort >"$name.expected"
   [ "$(grep -c ' hash ' "$name.expected")" = "$2" ] || { fail "$name.cu on one device: $(tail -n 1 "$name.err")"; return; }
-  for devices in 2 8 3; do compare "$devices devices" env NUNA_DEVICES=$devices timeout 120 "$name"; done
+  for devices in 2 8 3; do compare "$devices devices" env NUNA_DEVICES=$devices timeout 60 "$name"; done
   cp "$name.err" "$name.three"
-  compare "3 devices, NUNA_FAULTS=off" env NUNA_DEVICES=3 NUNA_FAULTS=off timeout 120 "$name"
-  compare "3 devices, NUNA_POISON=1" env NUNA_DEVICES=3 NUNA_POISON=1 timeout 120 "$name"
+  compare "3 devices, NUNA_FAULTS=off" env NUNA_DEVICES=3 NUNA_FAULTS=off timeout 60 "$name"
+  compare "3 devices, NUNA_POISON=1" env NUNA_DEVICES=3 NUNA_POISON=1 timeout 60 "$name"
   sed -n 's/^nuna: .*seed\([0-9]*\)_kernel.* runs on the host, not on .*/\1/p' "$name.three" | sort -u >"$name.host"
   [ -n "$mpirun" ] && [ $(($1 / batch % 2)) = 0 ] || return
   compare "2 ranks" ranks 2 "$name"
@@ -81,7 +81,7 @@ check_app() {
   name=$work/$1
   "$build/bin/nunacc" -O3 -std=c++17 "$root/apps/cuda/$1.cu" -o "$name" 2>"$name.log" ||
     { fail "apps/cuda/$1.cu: $(tail -n 1 "$name.log")"; return; }
-  NUNA_DEVICES=3 timeout 120 "$name" >"$name.found" 2>"$name.three" && grep -q 'PASS$' "$name.found" ||
+  NUNA_DEVICES=3 timeout 60 "$name" >"$name.found" 2>"$name.three" && grep -q 'PASS$' "$name.found" ||
     fail "apps/cuda/$1.cu on 3 devices: $(cat "$name.found" "$name.three" | tail -n 2)"
   told=$(grep -E "^nuna: .*($2).* runs on the host" "$name.three") && [ -n "$2" ] && fail "apps/cuda/$1.cu: $told"
   [ -n "$mpirun" ] || return
