@@ -16,13 +16,20 @@ bool before(const Holding& a, const Holding& b) {
   return false;
 }
 
+/// Or overlap.
+bool touch(const ByteBox& a, const ByteBox& b) {
+  for (int axis = 0; axis < 4; ++axis) {
+    if (a[axis].end < b[axis].begin || b[axis].end < a[axis].begin) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Holding> ResidencyState::within(const ByteBox& box) const {
   std::vector<Holding> found;
   for (const Holding& h : holdings_) {
-    const ByteBox common = h.box.intersect(box);
-    if (!common.empty()) found.push_back({common, h.places});
+    if (h.box.overlaps(box)) found.push_back({h.box.intersect(box), h.places});
   }
   return found;
 }
@@ -35,24 +42,25 @@ Index ResidencyState::bytes_at(base::PlaceId place) const {
   return sum;
 }
 
+// Lists may be long, thousands of rows of which each is transformed: what does not meet `box` is looked at and left where it is.
 template <class F>
 void ResidencyState::transform(const ByteBox& box, F places_after) {
-  std::vector<Holding> kept;
+  const auto changes = [&](const Holding& h) {
+    return h.box.overlaps(box) && places_after(h.places) != h.places;
+  };
+  const auto first = std::find_if(holdings_.begin(), holdings_.end(), changes);
+  if (first == holdings_.end()) return;
   std::vector<Holding> fresh;
-  kept.reserve(holdings_.size() + 4);
-  for (const Holding& h : holdings_) {
-    const ByteBox common = h.box.intersect(box);
-    if (common.empty() || places_after(h.places) == h.places) {
-      kept.push_back(h);
-      continue;
-    }
+  const auto replaced = [&](const Holding& h) {
+    if (!changes(h)) return false;
     BoxList rest;
     base::subtract(h.box, box, rest);
     for (const ByteBox& b : rest) fresh.push_back({b, h.places});
-    if (const PlaceSet places = places_after(h.places); !places.empty()) fresh.push_back({common, places});
-  }
-  if (fresh.empty() && kept.size() == holdings_.size()) return;
-  holdings_ = std::move(kept);
+    if (const PlaceSet places = places_after(h.places); !places.empty())
+      fresh.push_back({h.box.intersect(box), places});
+    return true;
+  };
+  holdings_.erase(std::remove_if(first, holdings_.end(), replaced), holdings_.end());
   unite(std::move(fresh));
 }
 
@@ -63,20 +71,18 @@ void ResidencyState::unite(std::vector<Holding> fresh) {
     Holding h = fresh.back();
     fresh.pop_back();
     for (std::size_t i = 0; i < holdings_.size();) {
-      const auto both =
-          holdings_[i].places == h.places ? base::united(holdings_[i].box, h.box) : std::nullopt;
+      const bool meets = holdings_[i].places == h.places && touch(holdings_[i].box, h.box);
+      const auto both = meets ? base::united(holdings_[i].box, h.box) : std::nullopt;
       if (!both) {
         ++i;
         continue;
       }
       h.box = *both;
-      holdings_[i] = holdings_.back();
-      holdings_.pop_back();
+      holdings_.erase(holdings_.begin() + static_cast<std::ptrdiff_t>(i));
       i = 0;  // the larger one may fit others
     }
-    holdings_.push_back(h);
+    holdings_.insert(std::upper_bound(holdings_.begin(), holdings_.end(), h, before), h);
   }
-  std::sort(holdings_.begin(), holdings_.end(), before);
 }
 
 void ResidencyState::set(const ByteBox& box, PlaceSet places) {

@@ -52,6 +52,30 @@ TEST(Residency, EqualsAnArrayOfPlaceSets) {
   }
 }
 
+TEST(Residency, HoldingsAreInOrderAndNoTwoAreOneBox) {
+  std::mt19937 random(5);
+  const auto below = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
+  ResidencyState state;
+  for (int step = 0; step < 2000; ++step) {
+    const Index i = below(40);
+    const Index j = below(9);
+    const ByteBox b = box({i, i + 1 + below(5)}, {j, j + 1 + below(3)});
+    const PlaceId place{below(3)};
+    if (step % 3 == 0) state.set(b, PlaceSet::only(place));
+    if (step % 3 == 1) state.add(b, place);
+    if (step % 3 == 2) state.remove(b, place);
+    const auto& all = state.holdings();
+    for (std::size_t one = 0; one < all.size(); ++one) {
+      for (std::size_t other = one + 1; other < all.size(); ++other) {
+        const auto begin = [](const Holding& h) { return std::make_pair(h.box[0].begin, h.box[1].begin); };
+        ASSERT_LT(begin(all[one]), begin(all[other])) << "step " << step;
+        ASSERT_FALSE(all[one].places == all[other].places && base::united(all[one].box, all[other].box))
+            << "step " << step;
+      }
+    }
+  }
+}
+
 TEST(Residency, UnitesNeighboursThatAreOneBox) {
   ResidencyState state;
   state.set(box({0, 3}, {0, 6}), PlaceSet::only({1}));

@@ -1,0 +1,109 @@
+#!/bin/sh
+# Random kernels (generate.py) leave the same bytes on one device as shared out over 2, 3 and 8, and over ranks; most of those that can
+# be shared are, and none that cannot. The programs of apps/cuda pass, and share the kernels named below.
+#   tests/compiler/split/run.sh [first seed, count]        NUNA_TEST_BUILD: where nunacc is (build/release)
+set -u
+export NUNACC_PTX=off
+unset NUNA_DEVICES
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../../.." && pwd)
+build=${NUNA_TEST_BUILD:-$root/build/release}
+first=${1:-1}
+count=${2:-48}
+batch=24
+least_shared=95  # percent of the kernels that can be
+work=${NUNA_TEST_WORK:-$(mktemp -d)}
+[ -n "${NUNA_TEST_WORK:-}" ] || trap 'rm -rf "$work"' EXIT
+mpirun=$(command -v mpirun)
+
+fail() {
+  echo "FAILED: $*"
+  : >"$work/failed"
+}
+
+# ranks <number> <command>...: each line once
+ranks() {
+  number=$1
+  shift
+  timeout 60 "$mpirun" --oversubscribe -n "$number" "$@" >"$name.ranks" 2>"$name.ranks.err"
+  status=$?
+  sort -u "$name.ranks"
+  return $status
+}
+
+# compare <what> <command>...: with what the program writes on one device
+compare() {
+  what=$1
+  shift
+  "$@" >"$name.found" 2>"$name.err" || { status=$?; fail "$name.cu, $what: status $status: $(tail -n 1 "$name.err")"; }
+  sort "$name.found" | diff "$name.expected" - >"$name.different" && return
+  fail "$what: seeds $(sed -n 's/^[<>] seed \([0-9]*\) .*/\1/p' "$name.different" | sort -nu | tr '\n' ' ')"
+}
+
+check_seeds() {
+  name=$work/kernels_$1_$2
+  python3 "$here/generate.py" "$1" "$2" >"$name.cu" || { fail "generate.py $1 $2"; return; }
+  python3 "$here/generate.py" "$1" "$2" --expect >"$name.kinds"
+  timeout 300 "$build/bin/nunacc" -O3 -g -w -I "$here" "$name.cu" -o "$name" 2>"$name.log" ||
+    { fail "seeds $1 and $2 more do not compile: $(grep -m 3 -i 'error\|nunacc\|assert' "$name.log")"; return; }
+  timeout 60 "$name" 2>"$name.err" | sort >"$name.expected"
+  [ "$(grep -c ' hash ' "$name.expected")" = "$2" ] || { fail "$name.cu on one device: $(tail -n 1 "$name.err")"; return; }
+  for devices in 2 8 3; do compare "$devices devices" env NUNA_DEVICES=$devices timeout 60 "$name"; done
+  cp "$name.err" "$name.three"
+  compare "3 devices, NUNA_FAULTS=off" env NUNA_DEVICES=3 NUNA_FAULTS=off timeout 60 "$name"
+  compare "3 devices, NUNA_POISON=1" env NUNA_DEVICES=3 NUNA_POISON=1 timeout 60 "$name"
+  sed -n 's/^nuna: .*seed\([0-9]*\)_kernel.* runs on the host, not on .*/\1/p' "$name.three" | sort -u >"$name.host"
+  [ -n "$mpirun" ] && [ $(($1 / batch % 2)) = 0 ] || return
+  compare "2 ranks" ranks 2 "$name"
+  compare "3 ranks" ranks 3 "$name"
+  compare "2 ranks of 2 devices" ranks 2 env NUNA_DEVICES=2 "$name"
+}
+
+# Which kernels were shared, of all seeds.
+check_shares() {
+  cat "$work"/*.kinds >"$work/kinds"
+  cat "$work"/*.host >"$work/host"
+  awk -v least=$least_shared '
+    FILENAME ~ /host$/ { on_host[$1] = 1; next }
+    $2 == "host" && !($1 in on_host) { print "FAILED: seed " $1 " was shared: " $0; bad = 1 }
+    $2 == "shared" { all += 1; if ($1 in on_host) print "not shared: " $0; else shared += 1 }
+    $2 == "either" { either += 1; either_shared += !($1 in on_host) }
+    $2 == "host" { never += 1 }
+    END {
+      if (shared * 100 < all * least) { print "FAILED: too few are shared"; bad = 1 }
+      print shared + 0 " of " all + 0 " kernels that can be shared are, " either_shared + 0 " of " either + 0 " that may be, none of " never + 0
+      exit bad
+    }' "$work/host" "$work/kinds" || : >"$work/failed"
+}
+
+# check_app <program> <kernels that must be shared, by |>
+check_app() {
+  name=$work/$1
+  "$build/bin/nunacc" -O3 -std=c++17 "$root/apps/cuda/$1.cu" -o "$name" 2>"$name.log" ||
+    { fail "apps/cuda/$1.cu: $(tail -n 1 "$name.log")"; return; }
+  NUNA_DEVICES=3 timeout 60 "$name" >"$name.found" 2>"$name.three" && grep -q 'PASS$' "$name.found" ||
+    fail "apps/cuda/$1.cu on 3 devices: $(cat "$name.found" "$name.three" | tail -n 2)"
+  told=$(grep -E "^nuna: .*($2).* runs on the host" "$name.three") && [ -n "$2" ] && fail "apps/cuda/$1.cu: $told"
+  [ -n "$mpirun" ] || return
+  ranks 2 "$name" >"$name.found" || fail "apps/cuda/$1.cu on 2 ranks: $(tail -n 2 "$name.ranks.err")"
+  [ "$(grep -c 'PASS$' "$name.ranks")" = 2 ] || fail "apps/cuda/$1.cu on 2 ranks: $(tail -n 2 "$name.ranks")"
+}
+check_apps() {
+  check_app vecadd add
+  check_app transpose transpose
+}
+
+[ -n "${NUNA_TEST_ONLY_SEEDS:-}" ] || check_apps &
+done=0
+while [ $done -lt "$count" ]; do
+  for _ in 1 2; do
+    now=$((count - done < batch ? count - done : batch))
+    [ $now -eq 0 ] || check_seeds $((first + done)) $now &
+    done=$((done + now))
+  done
+  wait
+done
+wait
+check_shares
+[ ! -e "$work/failed" ] || exit 1
+echo "$count random kernels leave the same on several devices"
