@@ -13,6 +13,7 @@
 // kernels that also write what Nuna does not move, variables and the program's own memory, run on every rank.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -55,6 +56,11 @@ class Spread final : public Ahead {
   /// Of several ranks, with device memory on one side at least.
   void copy(const Copy& copy);
   void fill(const Fill& fill);
+
+  /// Of several ranks: what has failed on one is then the error of all. They must not act on it before, or they would part.
+  void agree_on_errors();
+  /// What a shared launch has failed with on this rank.
+  void note_error(cudaError_t error) noexcept;
 
   /// Rank 0's value.
   double agreed(double value);
@@ -112,6 +118,7 @@ class Spread final : public Ahead {
   std::deque<nuna::Event> events_;
   std::set<std::pair<const Function*, std::string>> told_;
   bool views_closed_ = false;
+  std::atomic<cudaError_t> noted_{cudaSuccess};  // of several ranks: not agreed on yet
 };
 
 }  // namespace nuna::cudart
