@@ -126,7 +126,7 @@ constexpr char kAddModel[] =
     R"({"name":"add","parameters":[)" SIZES
     R"({"kind":"scalar","axis":0,"argument":1,"offset":0,"bytes":4,"is_signed":true}],)"
     R"("pointers":[{"argument":0,"offset":0,"variable":""}],"accesses":[)" ADD_ACCESS("read") "," ADD_ACCESS(
-        "write") R"(],"assumptions":[],"refusals":[],"work":[]})";
+        "write") R"(],"assumptions":[],"refusals":[],"prints":false,"work":[]})";
 #undef ADD_ACCESS
 #undef SIZES
 

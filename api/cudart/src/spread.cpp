@@ -255,6 +255,10 @@ bool Spread::launch(const KernelAction& action) {
     run_on_host(action, "its blocks wait for each other");
     return false;
   }
+  if (replicated() && model->prints) {
+    run_on_host(action, "it prints, and only the first rank is heard");
+    return false;
+  }
   Plans& plans = plans_of(action, *model);
   if (const auto& why = plans.plan.reason()) {
     if (!model->refusals.empty() || (replicated() && writes_elsewhere(action))) {
