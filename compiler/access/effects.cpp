@@ -73,6 +73,62 @@ std::string refusal_of_call(const llvm::CallBase& call, const KernelCode& code) 
                                  : "calls " + name + ", which is recursive or too large";
 }
 
+bool is_at(const llvm::Value& pointer, KernelCode::Home home, const KernelCode& code) {
+  if (!pointer.getType()->isPointerTy()) return false;
+  const auto objects = objects_of(pointer);
+  return std::any_of(objects.begin(), objects.end(),
+                     [&](const llvm::Value* object) { return code.home_of(*object) == home; });
+}
+
+/// Whether the bits of an address, as an integer, go nowhere but into comparisons and distances.
+bool is_only_compared(const llvm::Value& address, int depth = 0) {
+  constexpr int kDeepest = 4;
+  return std::all_of(address.user_begin(), address.user_end(), [depth](const llvm::User* user) {
+    if (llvm::isa<llvm::ICmpInst>(user)) return true;
+    const auto* binary = llvm::dyn_cast<llvm::BinaryOperator>(user);
+    if (binary == nullptr && !llvm::isa<llvm::TruncInst>(user)) return false;
+    const bool is_distance = binary != nullptr && binary->getOpcode() == llvm::Instruction::Sub &&
+                             llvm::isa<llvm::PtrToIntInst>(binary->getOperand(0)) &&
+                             llvm::isa<llvm::PtrToIntInst>(binary->getOperand(1));
+    return is_distance || (depth < kDeepest && is_only_compared(*user, depth + 1));
+  });
+}
+
+/// Each device has addresses of its own for what the kernel is given, so none may outlive the kernel.
+std::string refusal_of_addresses(const llvm::Instruction& instruction, const KernelCode& code) {
+  using Home = KernelCode::Home;
+  const auto keeps = [&](const llvm::Value& value, const llvm::Value& where) {
+    return is_at(value, Home::elsewhere, code) && !is_at(where, Home::here, code);
+  };
+  constexpr const char* kKeeps = "keeps the address of what it was given in memory";
+  if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
+    return keeps(*store->getValueOperand(), *store->getPointerOperand()) ? kKeeps : "";
+  if (const auto* atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction))
+    return keeps(*atomic->getValOperand(), *atomic->getPointerOperand()) ? kKeeps : "";
+  if (const auto* atomic = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction))
+    return keeps(*atomic->getNewValOperand(), *atomic->getPointerOperand()) ? kKeeps : "";
+  if (const auto* copy = llvm::dyn_cast<llvm::MemTransferInst>(&instruction)) {
+    const auto sources = objects_of(*copy->getRawSource());
+    const bool of_argument = std::any_of(sources.begin(), sources.end(), [&](const llvm::Value* source) {
+      return llvm::isa<llvm::Argument>(source) && code.home_of(*source) == Home::here;
+    });
+    return of_argument && is_at(*copy->getRawDest(), Home::elsewhere, code) ? kKeeps : "";
+  }
+  if (const auto* number = llvm::dyn_cast<llvm::PtrToIntInst>(&instruction)) {
+    const bool escapes =
+        is_at(*number->getPointerOperand(), Home::elsewhere, code) && !is_only_compared(*number);
+    return escapes ? "computes with the address of what it was given" : "";
+  }
+  if (const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(&instruction)) {
+    const auto& a = *compare->getOperand(0);
+    const auto& b = *compare->getOperand(1);
+    const bool mixed = (is_at(a, Home::elsewhere, code) && is_at(b, Home::unknown, code)) ||
+                       (is_at(a, Home::unknown, code) && is_at(b, Home::elsewhere, code));
+    return mixed ? "compares the address of what it was given with one from memory" : "";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<const llvm::Value*> objects_of(const llvm::Value& pointer) {
@@ -107,6 +163,7 @@ std::string refusal_of(const llvm::Instruction& instruction, const KernelCode& c
   if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
     if (const auto why = refusal_of_call(*call, code); !why.empty()) return why;
   }
+  if (const auto why = refusal_of_addresses(instruction, code); !why.empty()) return why;
   for (const auto& one : effects_of(instruction, code.layout)) {
     for (const auto* object : objects_of(*one.pointer)) {
       const auto home = code.home_of(*object);

@@ -51,12 +51,13 @@ TEST_F(Spread, WhatBlocksDoNotTouchStays) {
   EXPECT_GT(added.size(), 1u);
 }
 
-TEST_F(Spread, FewBlocksRunOnTheHost) {
+TEST_F(Spread, FewBlocksRunOnOneDevice) {
   float* const data = device_floats(256);
   ASSERT_EQ(cudaMemset(data, 0, 256 * sizeof(float)), cudaSuccess);
   ASSERT_EQ(add(data, 256, 1), cudaSuccess);
   EXPECT_EQ(fetched(data, 256), std::vector<float>(256, 1.0f));
-  EXPECT_EQ(added, std::set<const float*>{data});
+  EXPECT_EQ(added.size(), 1u);
+  EXPECT_EQ(added.count(data), 0u);
 }
 
 TEST_F(Spread, TheHostSeesManagedMemoryAsTheDevicesLeftIt) {

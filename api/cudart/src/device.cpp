@@ -181,7 +181,11 @@ class Together final : public Action {
 
 void Device::wait(Ticket ticket) {
   lane_.wait(ticket);
-  if (replicated()) lane_.wait(lane_.push(std::make_shared<Together>([this] { memory_.open_views(true); })));
+  if (replicated())
+    lane_.wait(lane_.push(std::make_shared<Together>([this] {
+      spread_->agree_on_errors();
+      memory_.open_views(true);
+    })));
 }
 
 double Device::agreed(double value) {

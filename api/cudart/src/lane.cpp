@@ -1,5 +1,8 @@
 #include "lane.hpp"
 
+#include <cstdio>
+#include <exception>
+
 #include "call.hpp"
 
 namespace nuna::cudart {
@@ -49,7 +52,7 @@ void Lane::lead(Crew& crew) {
   do {
     while (const ActionRef action = next()) {
       if (!action->orders_itself()) settle();
-      if (sticky_error() == cudaSuccess || action->always()) action->run(crew);
+      if (sticky_error() == cudaSuccess || action->always()) run(*action, crew);
       if (ahead_ != nullptr && ahead_->running()) {
         ++ahead_count_;
         continue;
@@ -60,6 +63,16 @@ void Lane::lead(Crew& crew) {
     settle();
     came_.wait_awake([this] { return pushed_.load() != completed_.load(); }, kStay);
   } while (!leave());
+}
+
+// What Nuna refuses (ranks whose calls differ, memory that is not there) fails the device, as a kernel's error does.
+void Lane::run(const Action& action, Crew& crew) {
+  try {
+    action.run(crew);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "nuna: %s\n", error.what());
+    set_sticky_error(error_of_current_exception());
+  }
 }
 
 ActionRef Lane::next() {

@@ -69,6 +69,7 @@ class Lane {
   static constexpr Ticket kNobody = ~Ticket{0};
 
   void lead(Crew& crew);
+  static void run(const Action& action, Crew& crew);
   ActionRef next();
   bool leave();
   void complete();

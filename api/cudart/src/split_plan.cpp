@@ -49,9 +49,9 @@ bool is_nearly_whole(const access::Footprint& footprint) {
          kMostWaste * static_cast<double>(footprint.bytes());
 }
 
-bool is_better_as_span(const access::Footprint& footprint) {
+bool is_better_as_span(const access::Footprint& footprint, bool is_alone) {
   const Index rows = rows_in(footprint);
-  return rows > kVeryManyRows || (rows > kFewRows && is_nearly_whole(footprint));
+  return rows > (is_alone ? kManyRows : kVeryManyRows) || (rows > kFewRows && is_nearly_whole(footprint));
 }
 
 access::Footprint as_span(const access::Footprint& footprint) {
@@ -71,17 +71,7 @@ std::string text_of(const access::Refusal& refusal) {
 
 SplitPlan::SplitPlan(const access::KernelModel& model, const access::LaunchNumbers& numbers, int parts)
     : grid_(numbers.grid), access_(model, numbers), spans_(model.pointers.size()), read_spans_(spans_) {
-  if (access_.refusal()) {
-    reason_ = text_of(*access_.refusal());
-    return;
-  }
-  for (std::uint32_t p = 0; p < model.pointers.size(); ++p) {
-    if (!model.pointers[p].variable.empty() && access_.writes(p)) {
-      reason_ = "writes the variable " + model.pointers[p].variable;
-      return;
-    }
-  }
-  reason_ = choose_axis(model, parts);
+  reason_ = refusal(model, parts);
   if (reason_) return;
   std::vector<bool> spans(model.pointers.size());
   for (std::uint32_t p = 0; p < model.pointers.size(); ++p)
@@ -99,6 +89,15 @@ SplitPlan::SplitPlan(const access::KernelModel& model, const access::LaunchNumbe
       rows += rows_in(written(p, part_of(axis_, parts, part)));
   }
   if (rows > kMostRows) reason_ = "writes " + std::to_string(rows) + " rows that lie apart";
+}
+
+std::optional<std::string> SplitPlan::refusal(const access::KernelModel& model, int parts) {
+  if (access_.refusal()) return text_of(*access_.refusal());
+  for (std::uint32_t p = 0; p < model.pointers.size(); ++p) {
+    if (!model.pointers[p].variable.empty() && access_.writes(p))
+      return "writes the variable " + model.pointers[p].variable;
+  }
+  return choose_axis(model, parts);
 }
 
 /// Whether what each part touches is many rows, nearly whole or very many, and no two parts' spans meet.
@@ -172,7 +171,8 @@ const access::Footprint& SplitPlan::read(std::uint32_t pointer, const access::Bl
   const auto [at, is_new] = read_.try_emplace({pointer, ends_of(box)});
   if (is_new) {
     at->second = access_.read(pointer, box);
-    if (read_spans_[pointer] || is_better_as_span(at->second)) at->second = as_span(at->second);
+    if (read_spans_[pointer] || is_better_as_span(at->second, reason_.has_value()))
+      at->second = as_span(at->second);
   }
   return at->second;
 }
@@ -181,7 +181,7 @@ const access::Footprint& SplitPlan::written(std::uint32_t pointer, const access:
   const auto [at, is_new] = written_.try_emplace({pointer, ends_of(box)});
   if (is_new) {
     at->second = access_.written(pointer, box);
-    if (spans_[pointer]) at->second = as_span(at->second);
+    if (spans_[pointer] || (reason_ && is_better_as_span(at->second, true))) at->second = as_span(at->second);
   }
   return at->second;
 }

@@ -19,7 +19,7 @@ class SplitPlan {
  public:
   SplitPlan(const access::KernelModel& model, const access::LaunchNumbers& numbers, int parts);
 
-  /// Why it is not shared out.
+  /// Why it is not shared out. What it touches is told all the same, for one device that runs all of it.
   const std::optional<std::string>& reason() const { return reason_; }
   /// The axis that is cut: 0 is x.
   int axis() const { return axis_; }
@@ -27,7 +27,9 @@ class SplitPlan {
   bool reads(std::uint32_t pointer) const { return access_.reads(pointer); }
   bool writes(std::uint32_t pointer) const { return access_.writes(pointer); }
   /// Whether everything in written() is. Not if it is a span with gaps, which are brought first and come back as they were (D8).
-  bool writes_all(std::uint32_t pointer) const { return !spans_[pointer] && access_.writes_all(pointer); }
+  bool writes_all(std::uint32_t pointer) const {
+    return !reason_ && !spans_[pointer] && access_.writes_all(pointer);
+  }
   const access::Footprint& read(std::uint32_t pointer, const access::BlockBox& box);
   const access::Footprint& written(std::uint32_t pointer, const access::BlockBox& box);
 
@@ -35,6 +37,7 @@ class SplitPlan {
   using Key = std::tuple<std::uint32_t, std::array<Index, 6>>;
   using Footprints = std::map<Key, access::Footprint>;
 
+  std::optional<std::string> refusal(const access::KernelModel& model, int parts);
   std::optional<std::string> choose_axis(const access::KernelModel& model, int parts);
   using Touched = const access::Footprint& (SplitPlan::*)(std::uint32_t, const access::BlockBox&);
   bool spans_pay(std::uint32_t pointer, int parts, Touched touched);

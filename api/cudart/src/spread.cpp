@@ -53,6 +53,7 @@ struct SharedKernel {
     std::size_t view;
     Index in_buffer;
   };
+  Spread* spread;
   std::shared_ptr<const KernelAction> action;
   std::vector<Patch> patches;
 
@@ -85,9 +86,8 @@ struct SharedKernel {
       first[a] = static_cast<std::uint32_t>(blocks[2 - static_cast<int>(a)].begin);
       last[a] = static_cast<std::uint32_t>(blocks[2 - static_cast<int>(a)].end);
     }
-    if (const cudaError_t error = kernel.action->run_blocks(first, last, arguments.data());
-        error != cudaSuccess)
-      set_sticky_error(error);
+    const cudaError_t error = kernel.action->run_blocks(first, last, arguments.data());
+    if (error != cudaSuccess) kernel.spread->note_error(error);
   }
 };
 
@@ -134,15 +134,22 @@ void Spread::settle() {
       events_.front().wait();
     } catch (const Error& error) {
       std::fprintf(stderr, "nuna: %s\n", error.what());
-      set_sticky_error(cudaErrorLaunchFailure);
+      note_error(cudaErrorLaunchFailure);
     }
   }
-  if (replicated()) {
-    const double error = context_.max(static_cast<double>(sticky_error()));
-    if (error != 0) set_sticky_error(static_cast<cudaError_t>(static_cast<int>(error)));
-  } else if (std::exchange(views_closed_, false)) {
-    memory_.open_views();
-  }
+  if (!replicated() && std::exchange(views_closed_, false)) memory_.open_views();
+}
+
+void Spread::note_error(cudaError_t error) noexcept {
+  if (!replicated()) return set_sticky_error(error);
+  cudaError_t none = cudaSuccess;
+  noted_.compare_exchange_strong(none, error);
+}
+
+void Spread::agree_on_errors() {
+  const cudaError_t own = noted_ != cudaSuccess ? noted_.load() : sticky_error();
+  const double error = context_.max(static_cast<double>(own));
+  if (error != 0) set_sticky_error(static_cast<cudaError_t>(static_cast<int>(error)));
 }
 
 bool Spread::begin_turn(const KernelAction& action) {
@@ -154,7 +161,7 @@ bool Spread::begin_turn(const KernelAction& action) {
 void Spread::end_turn() {
   if (!replicated()) return;
   memory_.close_views();
-  settle();
+  agree_on_errors();
 }
 
 /// To variables, or through pointers that are not into the device's memory.
@@ -227,11 +234,15 @@ void Spread::fill(const Fill& fill) {
   }
 }
 
+void Spread::tell(const KernelAction& action, const char* where, const std::string& why) {
+  if (told_.emplace(&action.function(), why).second)
+    std::fprintf(stderr, "nuna: %s runs on %s, not on %d devices: %s\n", action.function().name.c_str(),
+                 where, devices_, why.c_str());
+}
+
 void Spread::run_on_host(const KernelAction& action, const std::string& why) {
   settle();
-  if (told_.emplace(&action.function(), why).second)
-    std::fprintf(stderr, "nuna: %s runs on the host, not on %d devices: %s\n", action.function().name.c_str(),
-                 devices_, why.c_str());
+  tell(action, "the host", why);
 }
 
 bool Spread::launch(const KernelAction& action) {
@@ -245,9 +256,12 @@ bool Spread::launch(const KernelAction& action) {
     return false;
   }
   Plans& plans = plans_of(action, *model);
-  if (plans.plan.reason()) {
-    run_on_host(action, *plans.plan.reason());
-    return false;
+  if (const auto& why = plans.plan.reason()) {
+    if (!model->refusals.empty() || (replicated() && writes_elsewhere(action))) {
+      run_on_host(action, *why);
+      return false;
+    }
+    tell(action, "one", *why);
   }
   return start(action, *model, plans);
 }
@@ -345,6 +359,7 @@ bool Spread::start(const KernelAction& action, const access::KernelModel& model,
     return false;
   }
   auto kernel = std::make_shared<SharedKernel>();
+  kernel->spread = this;
   kernel->action = action.shared_from_this();
   for (std::size_t t = 0; t < binding->targets.size(); ++t) {
     const access::Pointer& pointer = model.pointers[binding->targets[t].pointer];
@@ -363,11 +378,13 @@ bool Spread::start(const KernelAction& action, const access::KernelModel& model,
   }
   const detail::LaunchName name(action.function().name.c_str());
   const Grid& grid = action.shape().grid;
-  const Domain domain = Domain({Index{grid[2]}, Index{grid[1]}, Index{grid[0]}}).along(2 - plans.plan.axis());
+  const Domain whole({Index{grid[2]}, Index{grid[1]}, Index{grid[0]}});
+  const Domain domain = plans.plan.reason() ? whole : whole.along(2 - plans.plan.axis());
   const Extents block({1, 1, 1});
   detail::LaunchRequest request;
   request.name = &name;
   request.domain = &domain;
+  if (plans.plan.reason()) request.device = 0;
   request.block = &block;
   request.kernel_block = &block;
   request.code.run = &SharedKernel::run;

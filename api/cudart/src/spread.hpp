@@ -6,12 +6,14 @@
 // arguments are the buffers behind the kernel's pointers with what each part reads and writes of them. Nuna moves what is missing
 // (paper 004, sections 6 and 8, over a tracker that knows sharers). Each part runs with the pointers of its device's memory.
 //
-// All other launches run on the host over its views of the same memory, after what is under way, with one line that says why.
+// A launch that cannot be shared runs on the first device, with what it touches; where that cannot be told (pointers in memory, calls without
+// a body, memory of the program), on the host over its views of the same memory, after what is under way. One line says why.
 //
 // Of several ranks each runs the same program. There host work is rank 0's, and what it has written goes to the others when its turn ends;
 // kernels that also write what Nuna does not move, variables and the program's own memory, run on every rank.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -54,6 +56,11 @@ class Spread final : public Ahead {
   /// Of several ranks, with device memory on one side at least.
   void copy(const Copy& copy);
   void fill(const Fill& fill);
+
+  /// Of several ranks: what has failed on one is then the error of all. They must not act on it before, or they would part.
+  void agree_on_errors();
+  /// What a shared launch has failed with on this rank.
+  void note_error(cudaError_t error) noexcept;
 
   /// Rank 0's value.
   double agreed(double value);
@@ -101,6 +108,7 @@ class Spread final : public Ahead {
   bool start(const KernelAction& action, const access::KernelModel& model, Plans& plans);
   void follow(nuna::Event event);
   void run_on_host(const KernelAction& action, const std::string& why);
+  void tell(const KernelAction& action, const char* where, const std::string& why);
   bool writes_elsewhere(const KernelAction& action) const;
 
   Context& context_;
@@ -110,6 +118,7 @@ class Spread final : public Ahead {
   std::deque<nuna::Event> events_;
   std::set<std::pair<const Function*, std::string>> told_;
   bool views_closed_ = false;
+  std::atomic<cudaError_t> noted_{cudaSuccess};  // of several ranks: not agreed on yet
 };
 
 }  // namespace nuna::cudart

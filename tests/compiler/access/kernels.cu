@@ -214,6 +214,26 @@ __global__ void histogram(int* bins, const int* in, int n) {
   if (i < n) atomicAdd(&bins[in[i]], 1);
 }
 
+//= not to be split: it keeps the address of what it was given in memory
+__global__ void linked(float** nodes, float* values) { nodes[threadIdx.x] = values + threadIdx.x; }
+
+//= not to be split: it compares the address of what it was given with one from memory
+__global__ void found(float* const* nodes, float* values) {
+  if (nodes[threadIdx.x] == values) values[threadIdx.x] = 1;
+}
+
+//= not to be split: it computes with the address of what it was given
+__global__ void hashed(unsigned long long* keys, float* values) {
+  keys[threadIdx.x] = reinterpret_cast<unsigned long long>(values + threadIdx.x) * 31;
+}
+
+//= split along x: yes
+//! not to be split
+__global__ void aligned_only(float* values, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && (reinterpret_cast<unsigned long long>(values) & 15) == 0) values[i] = 1;
+}
+
 //= not to be split: it reads through a pointer that comes out of memory or is computed
 __global__ void of_pointers(float* out, float** rows) { out[threadIdx.x] = rows[blockIdx.x][threadIdx.x]; }
 
