@@ -23,6 +23,11 @@ double cost_of(const access::Footprint& footprint) {
 /// Rows that nearly touch are cheaper as one: Nuna keeps account of each.
 constexpr Index kFewRows = 4;
 constexpr double kMostWaste = 1.25;
+/// And of so many the account costs more than to bring what lies between them: if no other part has to do with that, and if others have.
+constexpr Index kManyRows = 256;
+constexpr Index kVeryManyRows = 4096;
+/// Written rows of a launch that cannot be one a part: it would wait longer for the account than the host computes.
+constexpr Index kMostRows = 16384;
 
 Index rows_in(const access::Footprint& footprint) {
   Index rows = 0;
@@ -44,6 +49,11 @@ bool is_nearly_whole(const access::Footprint& footprint) {
          kMostWaste * static_cast<double>(footprint.bytes());
 }
 
+bool is_better_as_span(const access::Footprint& footprint, bool is_alone) {
+  const Index rows = rows_in(footprint);
+  return rows > (is_alone ? kManyRows : kVeryManyRows) || (rows > kFewRows && is_nearly_whole(footprint));
+}
+
 access::Footprint as_span(const access::Footprint& footprint) {
   if (footprint.rows.empty()) return footprint;
   const Interval span = span_of(footprint);
@@ -60,14 +70,25 @@ std::string text_of(const access::Refusal& refusal) {
 }
 
 SplitPlan::SplitPlan(const access::KernelModel& model, const access::LaunchNumbers& numbers, int parts)
-    : grid_(numbers.grid), access_(model, numbers), spans_(model.pointers.size()) {
+    : grid_(numbers.grid), access_(model, numbers), spans_(model.pointers.size()), read_spans_(spans_) {
   reason_ = refusal(model, parts);
   if (reason_) return;
   std::vector<bool> spans(model.pointers.size());
   for (std::uint32_t p = 0; p < model.pointers.size(); ++p)
-    spans[p] = access_.writes(p) && spans_pay(p, parts);
+    spans[p] = access_.writes(p) && spans_pay(p, parts, &SplitPlan::written);
+  std::vector<bool> read_spans(model.pointers.size());
+  for (std::uint32_t p = 0; p < model.pointers.size(); ++p)
+    read_spans[p] = access_.reads(p) && spans_pay(p, parts, &SplitPlan::read);
   spans_ = std::move(spans);
+  read_spans_ = std::move(read_spans);
+  read_.clear();
   written_.clear();
+  Index rows = 0;
+  for (std::uint32_t p = 0; p < model.pointers.size(); ++p) {
+    for (int part = 0; access_.writes(p) && part < parts; ++part)
+      rows += rows_in(written(p, part_of(axis_, parts, part)));
+  }
+  if (rows > kMostRows) reason_ = "writes " + std::to_string(rows) + " rows that lie apart";
 }
 
 std::optional<std::string> SplitPlan::refusal(const access::KernelModel& model, int parts) {
@@ -79,14 +100,15 @@ std::optional<std::string> SplitPlan::refusal(const access::KernelModel& model, 
   return choose_axis(model, parts);
 }
 
-/// Whether what each part writes is many rows, but nearly whole, and no two parts' spans meet.
-bool SplitPlan::spans_pay(std::uint32_t pointer, int parts) {
+/// Whether what each part touches is many rows, nearly whole or very many, and no two parts' spans meet.
+bool SplitPlan::spans_pay(std::uint32_t pointer, int parts, Touched touched) {
   std::vector<Interval> spans;
   Index rows = 0;
   for (int part = 0; part < parts; ++part) {
-    const access::Footprint& footprint = written(pointer, part_of(axis_, parts, part));
+    const access::Footprint& footprint = (this->*touched)(pointer, part_of(axis_, parts, part));
+    if (footprint.anywhere) return false;
     if (footprint.rows.empty()) continue;
-    if (!is_nearly_whole(footprint)) return false;
+    if (!is_nearly_whole(footprint) && rows_in(footprint) <= kManyRows) return false;
     rows += rows_in(footprint);
     spans.push_back(span_of(footprint));
   }
@@ -149,7 +171,8 @@ const access::Footprint& SplitPlan::read(std::uint32_t pointer, const access::Bl
   const auto [at, is_new] = read_.try_emplace({pointer, ends_of(box)});
   if (is_new) {
     at->second = access_.read(pointer, box);
-    if (rows_in(at->second) > kFewRows && is_nearly_whole(at->second)) at->second = as_span(at->second);
+    if (read_spans_[pointer] || is_better_as_span(at->second, reason_.has_value()))
+      at->second = as_span(at->second);
   }
   return at->second;
 }
@@ -158,8 +181,7 @@ const access::Footprint& SplitPlan::written(std::uint32_t pointer, const access:
   const auto [at, is_new] = written_.try_emplace({pointer, ends_of(box)});
   if (is_new) {
     at->second = access_.written(pointer, box);
-    const bool alone = reason_ && rows_in(at->second) > kFewRows && is_nearly_whole(at->second);
-    if (spans_[pointer] || alone) at->second = as_span(at->second);
+    if (spans_[pointer] || (reason_ && is_better_as_span(at->second, true))) at->second = as_span(at->second);
   }
   return at->second;
 }

@@ -39,7 +39,8 @@ class SplitPlan {
 
   std::optional<std::string> refusal(const access::KernelModel& model, int parts);
   std::optional<std::string> choose_axis(const access::KernelModel& model, int parts);
-  bool spans_pay(std::uint32_t pointer, int parts);
+  using Touched = const access::Footprint& (SplitPlan::*)(std::uint32_t, const access::BlockBox&);
+  bool spans_pay(std::uint32_t pointer, int parts, Touched touched);
   double traffic(const access::KernelModel& model, int axis, int parts);
   access::BlockBox part_of(int axis, int parts, int part) const;
 
@@ -48,6 +49,7 @@ class SplitPlan {
   std::optional<std::string> reason_;
   int axis_ = 0;
   std::vector<bool> spans_;  ///< of pointers whose rows each part writes as one
+  std::vector<bool> read_spans_;
   Footprints read_;
   Footprints written_;
 };

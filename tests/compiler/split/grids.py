@@ -309,6 +309,8 @@ def make(k):
             k.line(f"v = v * 3 + {g.side_read()};")
         else:
             g.loop_read()
+    if alias != "none" and k.chance(0.3):
+        k.launches = 2
     if alias == "none" and in_layout is out_layout and not cell and k.chance(0.5):
         k.launches = k.number(2, 3)
         parameters = dict((declaration.split("*")[1].strip(), argument) for declaration, argument in k.parameters if "*" in declaration)
@@ -316,7 +318,12 @@ def make(k):
             k.swap = (parameters[source], parameters[target])
     store(k, g, element, target, factor, out_layout, planes, interleaved)
     g.close()
-    between(k, element, target)
+    if "exact" not in g.modes and not out_layout.flipped and not in_layout.flipped:
+        for c in g.coordinates:
+            if k.chance(0.4) and c.size > 12:
+                k.vary(c.end, c.size - k.number(1, 4))
+        k.wider, k.used_axes = k.chance(0.2), g.axes
+    between(k, element, source, target)
 
 
 def store(k, g, element, target, factor, layout, planes, interleaved):
@@ -358,11 +365,16 @@ def store(k, g, element, target, factor, layout, planes, interleaved):
         k.line(f"{element}* const to = {k.pick(f'{g.coordinates[0].name} & 1', 'v & 4')} ? {target} + ({index}) : {other} + ({layout.at()});", f"(*to){member} = {value};")
 
 
-def between(k, element, target):
+def between(k, element, source, target):
     """What the host does between launches and behind them."""
-    argument = dict((d.split("*")[1].strip(), a) for d, a in k.parameters if "*" in d)[target]
+    arguments = dict((d.split("*")[1].strip(), a) for d, a in k.parameters if "*" in d)
+    argument = arguments[target]
     for lines in (k.between, k.after):
         if k.chance(0.2):
             lines.append(f"run.look({argument} + {k.number(0, 4)}, {k.number(1, 9)} * sizeof({element}));")
         if k.chance(0.1):
             lines.append(f"check(cudaMemset({argument} + {k.number(0, 4)}, {k.number(0, 9)}, {k.number(1, 30)}), \"fill\");")
+        if k.chance(0.15):
+            lines.append(f"check(cudaMemcpy({argument} + {k.number(0, 9)}, run.numbers(8).data(), {k.number(1, 32)}, cudaMemcpyHostToDevice), \"copy\");")
+        if k.chance(0.15) and arguments[source].split()[0] != argument.split()[0]:
+            lines.append(f"check(cudaMemcpy({argument} + 1, {arguments[source]} + {k.number(0, 2)}, {k.number(1, 20)}, cudaMemcpyDeviceToDevice), \"copy\");")

@@ -27,6 +27,9 @@ class Kernel:
         self.dynamic_bytes = 0
         self.launches = 1
         self.swap = None      # two arguments that change places at every other launch
+        self.other = {}       # what other parameters are then
+        self.used_axes = "xyz"
+        self.wider = False    # whether there are more blocks then
         self.between = []     # host lines between launches
         self.after = []
         self.count = 0
@@ -87,6 +90,11 @@ class Kernel:
         self.parameters.append((f"{kind} {name}", str(value)))
         return name
 
+    def vary(self, name, value):
+        """Every other launch has another value of a scalar that is a parameter."""
+        if any(declaration.split()[-1] == name for declaration, _ in self.parameters):
+            self.other[name] = str(value)
+
     def signed_scalar(self, value):
         return self.scalar(value, self.pick("literal", "int", "int"))
 
@@ -95,6 +103,8 @@ class Kernel:
         name = self.name(f"table{self.seed}_")
         self.globals.append(f"{self.pick('__constant__', '__device__')} unsigned {name}[{count}];")
         self.memory.append(f"check(cudaMemcpyToSymbol({name}, run.numbers({count}).data(), {count} * 4), \"symbol\");")
+        if self.chance(0.5):
+            self.between.append(self.memory[-1])
         return name
 
     def line(self, *lines):
@@ -120,12 +130,17 @@ class Kernel:
     def host_text(self):
         lines = [f"static void run{self.seed}(bool dump) {{", f"  Run run({self.seed}, dump);"]
         lines += [f"  {line}" for line in self.memory]
-        sizes = ", ".join(f"dim3({', '.join(str(n) for n in size)})" for size in (self.grid, self.block))
-        if self.dynamic_bytes:
-            sizes += f", {self.dynamic_bytes}"
         for launch in range(self.launches):
+            grid = tuple(n + 1 for n in self.grid) if self.wider and launch % 2 == 1 else self.grid
+            if self.wider and len(self.used_axes) < 3:
+                grid = tuple(n if axis in self.used_axes else 1 for axis, n in zip("xyz", grid))
+            sizes = ", ".join(f"dim3({', '.join(str(n) for n in size)})" for size in (grid, self.block))
+            if self.dynamic_bytes:
+                sizes += f", {self.dynamic_bytes}"
             arguments = []
-            for _, argument in self.signature():
+            for declaration, argument in self.signature():
+                if launch % 2 == 1:
+                    argument = self.other.get(declaration.split()[-1], argument)
                 if argument is None:
                     argument = f"Sizes{self.seed}{{{', '.join(value for _, value in self.fields)}}}"
                 arguments.append(argument)

@@ -1,6 +1,6 @@
 """Kernels as programs have them: tiles, reductions, rows, triangles, odd arithmetic."""
 
-from kernel import EITHER
+from kernel import CELL_MEMBERS, EITHER
 
 
 def shape(k, grid, block):
@@ -335,7 +335,88 @@ def rows_apart(k):
            f"if (x < {w}{k.pick('', ' && (x + y) % 3', ' && x <= y', ' && y % 2')}) {target}[y * {w} + x] = Element<{kind}>::of(number({target}[y * {w} + x]) * 3 + x);")
 
 
-ALL = [transpose, matmul, halo, reduction, walk, histogram, row_of_block, row_of_thread, row_of_thread, flat, flat_blocks,
+def members(k):
+    """Of each struct of an array, or of some."""
+    size, block = k.pick(300, 1500, 6000), k.pick(32, 128)
+    member = k.random.choice(list(CELL_MEMBERS))
+    shape(k, (-(-size // block), 1, 1), (block, 1, 1))
+    target, n = k.array("Cell", size, const=False), k.scalar(size)
+    k.line("const int i = blockIdx.x * blockDim.x + threadIdx.x;", f"if (i >= {n}{k.pick('', ' || i % 3 == 0')}) return;",
+           f"{target}[i].{member} = Element<{CELL_MEMBERS[member]}>::of(number({target}[i].{k.pick('a', 'b', 'd')}) * 3 + 1);")
+
+
+def two_sides(k):
+    """Two pointers to the same bytes, each of which one of them writes; data say which."""
+    k.expect = EITHER
+    size, block = k.number(100, 900), k.pick(32, 64)
+    kind = k.element()
+    shape(k, (-(-size // block), 1, 1), (block, 1, 1))
+    base = k.allocate(kind, size)
+    one, other = k.pointer(kind, base), k.pointer(kind, base)
+    flags, n = k.array("int", size), k.scalar(size)
+    condition = k.pick(f"{flags}[@] & 1", "@ % 3 == 1", "@ & 1", "@ < 77")
+    j = k.pick(f"{n} - 1 - i", "i")
+    k.line("const int i = blockIdx.x * blockDim.x + threadIdx.x;", f"if (i >= {n}) return;", f"const int j = {j};",
+           f"if ({condition.replace('@', 'i')}) {one}[i] = Element<{kind}>::of(i);",
+           f"if (!({condition.replace('@', 'j')})) {other}[j] = Element<{kind}>::of(j + 7);")
+
+
+def shifted(k):
+    """Threads in front of the array, and behind it."""
+    size, block, by = k.number(100, 1000), k.pick(32, 64), k.number(1, 40)
+    kind = k.element()
+    blocks = -(-(size + by) // block) + k.pick(0, 1)
+    shape(k, (blocks, 1, 1), (block, 1, 1))
+    source, target = k.array(kind, size), k.array(kind, size, const=False)
+    b, n = k.signed_scalar(by), k.signed_scalar(size)
+    place = k.pick("blockIdx.x", "blockIdx.x", "(gridDim.x - 1 - blockIdx.x)")
+    k.line(f"const int i = (int)({place} * blockDim.x + threadIdx.x) - {b};",
+           f"if ({k.pick(f'(unsigned)i < (unsigned){n}', f'i >= 0 && i < {n}', f'!(i < 0 || i >= {n})', f'i > -1 && {n} > i', f'(unsigned)i <= {n} - 1u')})",
+           f"{target}[i] = Element<{kind}>::of(number({source}[i]) + i);")
+
+
+def rotated(k):
+    k.expect = EITHER
+    size, block, by = k.number(100, 1000), k.pick(32, 64), k.number(1, 40)
+    kind = k.element()
+    blocks = -(-size // block)
+    shape(k, (blocks, 1, 1), (block, 1, 1))
+    source, target = k.array(kind, size), k.array(kind, size, const=False)
+    b, n = k.signed_scalar(by), k.signed_scalar(size)
+    k.line("const int i = blockIdx.x * blockDim.x + threadIdx.x;", f"if (i >= {n}) return;",
+           f"const int j = {k.pick(f'(i + {b}) % {n}', f'i + {b} < {n} ? i + {b} : i + {b} - {n}', f'(i - {b} + {n}) % {n}', f'i >= {b} ? i - {b} : i + ({n} - {b})')};",
+           f"{target}[j] = Element<{kind}>::of(number({source}[i]) + i);")
+
+
+def linear_thread(k):
+    """A number for each thread of a block of two dimensions; warps and lanes."""
+    bx, by = k.pick((8, 8), (16, 4), (32, 2), (5, 3))
+    blocks = k.number(3, 14)
+    kind = k.element()
+    size = bx * by * blocks
+    shape(k, (blocks, 1, 1), (bx, by, 1))
+    source, target = k.array(kind, size), k.array(kind, size, const=False)
+    k.line("const int t = threadIdx.y * blockDim.x + threadIdx.x;", "const int warp = t / 32, lane = t % 32;",
+           f"const int i = blockIdx.x * {k.pick(str(bx * by), 'blockDim.x * blockDim.y')} + {k.pick('t', 'warp * 32 + lane', '(warp << 5 | lane)')};",
+           f"{k.pick('', '', 'if (lane == 0 || lane > 7) ', 'if (warp == 0) ')}{target}[i] = Element<{kind}>::of(number({source}[i]) + i);")
+
+
+def chunked(k):
+    """Each block has a range of its own."""
+    size, block, blocks = k.number(300, 2000), k.pick(32, 64), k.number(3, 12)
+    kind = k.element()
+    chunk = -(-size // blocks)
+    shape(k, (blocks, 1, 1), (block, 1, 1))
+    source, target = k.array(kind, size), k.array(kind, size, const=False)
+    n, c = k.signed_scalar(size), k.pick(k.signed_scalar(chunk), "chunk")
+    if c == "chunk":
+        k.expect = EITHER
+        k.line(f"const int chunk = ({n} + gridDim.x - 1) / gridDim.x;")
+    k.line(f"const int begin = blockIdx.x * {c};", f"const int end = {k.pick(f'min(begin + {c}, {n})', f'begin + {c} < {n} ? begin + {c} : {n}')};",
+           f"for (int i = begin + threadIdx.x; i < end; i += blockDim.x) {target}[i] = Element<{kind}>::of(number({source}[i]) + i);")
+
+
+ALL = [members, two_sides, shifted, shifted, rotated, linear_thread, chunked, transpose, matmul, halo, reduction, walk, histogram, row_of_block, row_of_thread, row_of_thread, flat, flat_blocks,
        packed_triangle, permutation, permutation, wrapped, wrapped, negative, narrow, geometric, pointers, wide_stores, called, copies,
        shuffled, parts, rows_apart]
 
