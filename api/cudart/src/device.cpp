@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 
+#include "audit.hpp"
 #include "call.hpp"
 #include "ranks.hpp"
 
@@ -202,6 +203,7 @@ void Device::end() {
   memory_.clear();
   spread_.reset();
   context_.reset();
+  Audit::report();
 }
 
 }  // namespace nuna::cudart
