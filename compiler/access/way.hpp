@@ -101,6 +101,7 @@ class Way {
   bool require_of_parts(llvm::CmpInst::Predicate predicate, const llvm::Value& a, const llvm::Value& b);
   void require_less(const Maybe& a, const Maybe& b, bool or_equal);
   void require_less_unsigned(const llvm::Value& a, const llvm::Value& b, bool or_equal);
+  void require_not_yet(const access::Polynomial& difference, const access::Polynomial& step);
   void require_equal(const Maybe& a, const Maybe& b, bool truth);
   void require_at_least_zero(Maybe left, bool is_equality = false);
   bool is_never_negative(const access::Polynomial& value) const;

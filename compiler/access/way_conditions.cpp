@@ -40,6 +40,17 @@ Part part_of(const llvm::BinaryOperator& parts, llvm::CmpInst::Predicate predica
 
 }  // namespace
 
+namespace {
+
+/// Whether the loop has one end only, where one comparison decides.
+bool has_one_end(const llvm::Loop& loop) {
+  const auto* end = loop.getExitingBlock();
+  const auto* branch = end != nullptr ? llvm::dyn_cast<llvm::BranchInst>(end->getTerminator()) : nullptr;
+  return branch != nullptr && branch->isConditional() && llvm::isa<llvm::ICmpInst>(branch->getCondition());
+}
+
+}  // namespace
+
 void Way::require_at_least_zero(Maybe left, bool is_equality) {
   if (!left) return give_up();
   if (const auto number = constant_of(*left)) {
@@ -55,6 +66,21 @@ void Way::require_less(const Maybe& a, const Maybe& b, bool or_equal) {
   require_at_least_zero(sum(sum(b, a, -1), constant(or_equal ? 0 : -1)));
 }
 
+/// "Until i is n", of a loop that is left then: `difference`, which falls by `step` from round to round, is not and was not zero.
+void Way::require_not_yet(const Polynomial& difference, const Polynomial& step) {
+  const auto above = sum(difference, constant(-1));
+  if (has_one_end(*leaving_)) return require_at_least_zero(above);  // it comes there, or would never end
+  const auto first = sum(difference, product(step, round_of(*leaving_)), -1);
+  const auto by_one = constant_of(step) && *constant_of(step) == -1;
+  const auto side = choices_.choose(by_one ? 2 : 3);
+  if (!side) return give_up();
+  if (*side == 0) return require_at_least_zero(above);
+  const auto below = [](const Maybe& value) { return sum(constant(-1), value, -1); };
+  if (*side == 1) return require_at_least_zero(below(first));  // it began behind
+  require_at_least_zero(below(difference));                    // it stepped over, perhaps
+  give_up();
+}
+
 void Way::require_equal(const Maybe& a, const Maybe& b, bool truth) {
   const auto difference = sum(a, b, -1);
   if (!difference) return give_up();
@@ -64,11 +90,11 @@ void Way::require_equal(const Maybe& a, const Maybe& b, bool truth) {
   if (is_never_negative(*difference)) return require_at_least_zero(above);
   if (range(*difference).high <= 0) return require_at_least_zero(below);
   if (leaving_ != nullptr) {
-    // "until i is n": it comes nearer from one side.
     const auto step = coefficient_of(*difference, rounds_.at(leaving_));
     const auto steps = range(step);
-    if (!step.empty() && steps.high <= 0) return require_at_least_zero(above);
-    if (!step.empty() && steps.low >= 0) return require_at_least_zero(below);
+    if (!step.empty() && steps.high <= 0) return require_not_yet(*difference, step);
+    if (!step.empty() && steps.low >= 0)
+      return require_not_yet(*sum(constant(0), *difference, -1), *sum(constant(0), step, -1));
     if (!step.empty()) return give_up();
   }
   const auto side = choices_.choose(2);
@@ -162,7 +188,10 @@ void Way::require_compared(llvm::CmpInst::Predicate predicate, const llvm::Value
 void Way::require_either(const llvm::Value& a, const llvm::Value& b, bool truth) {
   const auto side = choices_.choose(2);
   if (!side) return give_up();
+  // Neither alone keeps a thread in a loop.
+  const auto* left = std::exchange(leaving_, nullptr);
   require(*side == 0 ? a : b, truth);
+  leaving_ = left;
 }
 
 void Way::require(const llvm::Value& condition, bool truth) {
@@ -224,14 +253,23 @@ void Way::require(const llvm::Value& condition, bool truth) {
 void Way::follow_switch(const llvm::SwitchInst& branch, const llvm::BasicBlock& to) {
   const auto value = exact(*branch.getCondition(), Sign::has);
   std::vector<Maybe> there;
-  std::vector<Maybe> elsewhere;
+  std::vector<std::pair<Maybe, const llvm::BasicBlock*>> elsewhere;
   for (const auto& one : branch.cases()) {
-    auto& list = one.getCaseSuccessor() == &to ? there : elsewhere;
-    list.push_back(exact(*one.getCaseValue(), Sign::has));
+    const auto number = exact(*one.getCaseValue(), Sign::has);
+    if (one.getCaseSuccessor() == &to) {
+      there.push_back(number);
+    } else {
+      elsewhere.emplace_back(number, one.getCaseSuccessor());
+    }
   }
   if (branch.getDefaultDest() == &to) {
     if (!there.empty() || elsewhere.size() > 3) return give_up();
-    for (const auto& other : elsewhere) require_equal(value, other, false);
+    const auto* left = leaving_;
+    for (const auto& [other, block] : elsewhere) {
+      leaving_ = left != nullptr && !left->contains(block) ? left : nullptr;
+      require_equal(value, other, false);
+    }
+    leaving_ = left;
     return;
   }
   std::size_t side = 0;

@@ -156,6 +156,38 @@ __global__ void quotients(float* out, int n, int width) {
   out[row * (width + 3) + column] = i;
 }
 
+// Ends and gaps in the midst of loops.
+__global__ void gap_and_end(float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int k = 0; k <= i && k < n; ++k) {
+    if (k == 5) continue;
+    if (k == 20) return;
+    out[i * n + k] = 1;
+  }
+}
+__global__ void end_behind_the_first(float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int k = i; k < n; ++k) {
+    if (k == 20) break;
+    out[i * n + k] = 1;
+  }
+}
+__global__ void end_stepped_over(float* out, int n, int first, int end) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int k = first; k < n; k += 2) {
+    if (k == end) return;
+    out[i * n + k] = 1;
+  }
+}
+__global__ void two_ends_at_once(float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int k = i;
+  do {
+    out[i * n + k] = 1;
+    ++k;
+  } while (k != 20 && k < n);
+}
+
 template <class T>
 T* device(size_t count) {
   T* memory = nullptr;
@@ -199,6 +231,11 @@ int main() {
   transpose<<<squares, square>>>(in, out, side);
   maxima<<<7, 128>>>(in, out, 500);
   planes<<<dim3(3, 4, 3), dim3(8, 8)>>>(out, 20, 30, 10);
+  gap_and_end<<<4, 16>>>(out, 80);
+  end_behind_the_first<<<4, 16>>>(out, 80);
+  end_stepped_over<<<4, 16>>>(out, 80, 5, 20);
+  end_stepped_over<<<4, 16>>>(out, 80, 5, 21);
+  two_ends_at_once<<<4, 16>>>(out, 80);
   every_third<<<4, 64>>>(out, 700);
   quotients<<<8, 128>>>(out, n, 37);
   CHECK(cudaGetLastError());
