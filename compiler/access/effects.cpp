@@ -27,12 +27,17 @@ std::optional<std::uint32_t> length_of(const llvm::MemIntrinsic& copy) {
   return static_cast<std::uint32_t>(length->getZExtValue());
 }
 
+bool is_output(llvm::StringRef name) {
+  return llvm::StringSwitch<bool>(name).Cases("printf", "vprintf", "puts", "putchar", true).Default(false);
+}
+
 /// Functions of the device headers and of C's library that touch no memory that a launch is given.
 bool is_harmless(llvm::StringRef name) {
-  return llvm::StringSwitch<bool>(name)
-      .Cases("printf", "vprintf", "puts", "putchar", "__assert_fail", "__assertfail", "abort", true)
-      .Cases("malloc", "free", "clock", "clock64", "__nuna_end_kernel", "__nuna_grid_is_together", true)
-      .Default(false);
+  return is_output(name) || llvm::StringSwitch<bool>(name)
+                                .Cases("__assert_fail", "__assertfail", "abort", true)
+                                .Cases("malloc", "free", "clock", "clock64", "__nuna_end_kernel",
+                                       "__nuna_grid_is_together", true)
+                                .Default(false);
 }
 
 /// Functions of C's library that touch what their arguments point to, and nothing else of ours.
@@ -157,6 +162,12 @@ std::vector<Effect> effects_of(const llvm::Instruction& instruction, const llvm:
   if (const auto* fill = llvm::dyn_cast<llvm::MemSetInst>(&instruction))
     return {{Kind::write, fill->getRawDest(), length_of(*fill)}};
   return {};
+}
+
+bool prints(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+  const auto* called = call != nullptr ? call->getCalledFunction() : nullptr;
+  return called != nullptr && is_output(called->getName());
 }
 
 std::string refusal_of(const llvm::Instruction& instruction, const KernelCode& code) {

@@ -23,6 +23,9 @@ std::vector<Effect> effects_of(const llvm::Instruction& instruction, const llvm:
 /// Why a kernel with this instruction can never be split; "" if it is no reason.
 std::string refusal_of(const llvm::Instruction& instruction, const KernelCode& code);
 
+/// Whether it writes to standard output.
+bool prints(const llvm::Instruction& instruction);
+
 /// The objects that `pointer` may point into.
 std::vector<const llvm::Value*> objects_of(const llvm::Value& pointer);
 

@@ -60,6 +60,7 @@ class Modeller {
     ways_ = effects > kMostEffects ? 0 : kMostWays;
     for (const auto& instruction : llvm::instructions(code_.function)) {
       if (auto why = refusal_of(instruction, code_); !why.empty()) refuse(std::move(why), instruction);
+      model_.prints |= prints(instruction);
     }
     for (const auto& instruction : llvm::instructions(code_.function)) {
       for (const auto& one : effects_of(instruction, code_.layout)) add(instruction, one);

@@ -16,6 +16,7 @@
 #include <stdexcept>
 
 #include "access/model.hpp"
+#include "codegen/audit.hpp"
 #include "codegen/block_call.hpp"
 #include "codegen/block_code.hpp"
 #include "codegen/device_functions.hpp"
@@ -159,6 +160,7 @@ class DeviceCompiler {
 
   std::vector<access::KernelModel> compile() {
     const auto models = model();
+    if (options_.audit) tell_of_accesses(device_);
     simplify(device_, *machine_);
     print("simplified");
     spell_out_shared_addresses();
@@ -245,10 +247,12 @@ class DeviceCompiler {
           return test != nullptr ? make_interior_choice(*test, *made, *others, kernel.name + ".choice")
                                  : made;
         });
+    const unsigned flags = (counts ? unsigned{NUNA_KERNEL_31_BIT_INDICES} : 0u) |
+                           (options_.audit ? unsigned{NUNA_KERNEL_AUDITED} : 0u);
     ImageKernel made{kernel.name,
                      run,
                      kernel.parameter_bytes,
-                     counts ? static_cast<std::uint32_t>(NUNA_KERNEL_31_BIT_INDICES) : 0u,
+                     flags,
                      static_cast<std::uint32_t>(whole.memory.shared_bytes),
                      kernel.max_threads,
                      whole.memory.fixed_bytes,

@@ -14,6 +14,7 @@ struct DeviceOptions {
   std::string id;                    ///< of the image; "" for a device link
   std::string cpu = "native";        ///< as clang's -march
   bool debug = false;                ///< keep lines for debuggers
+  bool audit = false;                ///< the code tells of each byte that it touches (codegen/audit.hpp)
   std::string ptx;                   ///< a file, if there is one
   std::string
       print_ir;  ///< where the IR is written before and behind each step, for developers; "" for nowhere

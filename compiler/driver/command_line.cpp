@@ -190,6 +190,7 @@ std::vector<Option> make_options(std::string& language) {
       value({"-gencode", "--generate-code"}, [](auto& l, const auto& v) { add_architectures(l, v); }),
       value({"--ptx"},
             [](auto& l, const auto& v) { l.ptx = embeds_ptx(v); }),  // with a value; without, a goal
+      flag({"--audit"}, [](auto& l) { l.audit = true; }),
       flag({"--explain"}, [](auto& l) { set_goal(l, Goal::explain); }),
       value({"--model"}, [](auto& l, const auto& v) { l.model = v; }),
       value({"--cuda-path"}, [](auto& l, const auto& v) { l.cuda_path = v; }),
@@ -409,6 +410,7 @@ std::string help_text() {
   --ptx=off              no PTX in objects (auto: where nvcc is found)
   --explain              what each kernel reads and writes, and along which axes its grid may be split; nothing is compiled
   --model FILE           the same for programs, as JSON; with --explain, or besides compiling
+  --audit                with NUNA_AUDIT=1 the program checks what kernels touch against what nunacc says of them; slow
   --cuda-path DIR        the toolkit whose nvcc makes PTX; else CUDA_HOME, CUDA_PATH, or PATH
   -v, --dryrun, --keep   show the commands, do not run them, keep what lies between
   --version, --help

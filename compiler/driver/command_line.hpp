@@ -26,6 +26,7 @@ struct CommandLine {
   bool dry_run = false;         ///< --dryrun: the commands are printed, not run
   bool keep = false;            ///< --keep: files in between stay
   std::string keep_folder;
+  bool audit = false;      ///< --audit: device code tells what it touches
   bool fast_math = false;  ///< -use_fast_math
   bool contract = false;   ///< -fmad=true: a*b+c in one rounding, as nvcc does by default and we do not
   bool per_thread_stream = false;          ///< -default-stream per-thread

@@ -54,6 +54,11 @@ bool is_nvcc(const fs::path& file, const std::string& self) {
 
 }  // namespace
 
+bool audit_is_set() {
+  const auto value = setting("NUNA_AUDIT");
+  return value == "1" || value == "on" || value == "yes" || value == "true";
+}
+
 std::string find_nvcc(const std::string& cuda_path, const std::string& self) {
   if (setting("NUNACC_PTX") == "off") return "";
   const auto in = [](const std::string& toolkit) { return fs::path(toolkit) / "bin" / "nvcc"; };

@@ -145,6 +145,7 @@ class Planner {
     job.device.id = id;
     job.device.cpu = line_.march;
     job.device.debug = line_.debug;
+    job.device.audit = line_.audit;
     if (line_.keep) job.device.print_ir = between(input.path, "");
     job.join.words = {installation_.linker, "-r", "-o", object, job.host_object, job.device.object};
     ++next_;
@@ -276,6 +277,7 @@ class Planner {
     job.device.object = object;
     job.device.cpu = line_.march;
     job.device.debug = line_.debug;
+    job.device.audit = line_.audit;
     if (line_.keep) job.device.print_ir = temporary_ + "/device-link";
     jobs_.emplace_back(std::move(job));
   }

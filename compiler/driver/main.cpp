@@ -65,7 +65,8 @@ int run(const std::vector<std::string>& arguments) {
     if (argument == "-v" || argument == "--verbose" || argument == "-dryrun" || argument == "--dryrun")
       print_places(installation);
   }
-  const auto line = read_command_line(arguments);
+  auto line = read_command_line(arguments);
+  line.audit |= audit_is_set();
   if (line.help) {
     std::cout << help_text();
     return 0;

@@ -45,7 +45,7 @@ static void from_json(const Json& json, Access& access) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelModel, name, parameters, pointers, accesses, assumptions, refusals,
-                                   work)
+                                   prints, work)
 
 namespace {
 

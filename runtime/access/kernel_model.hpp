@@ -124,6 +124,7 @@ struct KernelModel {
   std::vector<Access> accesses;
   std::vector<Assumption> assumptions;
   std::vector<Refusal> refusals;
+  bool prints = false;  ///< calls printf or the like
   std::vector<BlockWork> work;
   friend bool operator==(const KernelModel&, const KernelModel&) = default;
 };

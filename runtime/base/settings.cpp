@@ -25,6 +25,10 @@ constexpr std::array kKnown = {
     SettingInfo{
         "NUNA_ALL_RANKS", "on or off", "off",
         "what ranks other than the first of a CUDA program write to standard output and error is shown, too"},
+    SettingInfo{"NUNA_AUDIT", "on or off", "off",
+                "what kernels of nunacc --audit touch is compared with what their models say, block by "
+                "block; what is not so "
+                "fails; nunacc: compile so"},
     SettingInfo{"NUNA_BLOCK", "a size", "64 KiB",
                 "bytes that are brought and opened together when the host touches a buffer: a power of two, "
                 "4 KiB to 2 MiB",

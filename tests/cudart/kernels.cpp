@@ -54,6 +54,25 @@ void run_add(const nuna_block_call* call) {
     }
   });
 }
+// As code of nunacc --audit does `add`. `beyond` the count by that, but for the first element of block `without`.
+void tell_and_add(const nuna_block_call* call, std::size_t beyond, std::size_t without) {
+  auto* const data = argument<float*>(call, 0);
+  const auto count = static_cast<std::size_t>(argument<int>(call, 1));
+  for_blocks(call, [&](std::size_t block) {
+    for (std::size_t t = block == without ? 1 : 0; t < call->block[0]; ++t) {
+      const std::size_t i = block * call->block[0] + t;
+      if (i >= count + beyond) continue;
+      const std::uint32_t line = i < count ? 3 : 5;
+      __nuna_audit(&data[i], sizeof(float), NUNA_AUDIT_READ, "add.cu", line);
+      __nuna_audit(&data[i], sizeof(float), NUNA_AUDIT_WRITE, "add.cu", line);
+      data[i] += argument<float>(call, 2);
+    }
+  });
+}
+constexpr std::size_t kNoBlock = ~std::size_t{0};
+void run_told(const nuna_block_call* call) { tell_and_add(call, 0, kNoBlock); }
+void run_told_beyond(const nuna_block_call* call) { tell_and_add(call, 1, kNoBlock); }
+void run_told_short(const nuna_block_call* call) { tell_and_add(call, 0, 1); }
 void run_count(const nuna_block_call* call) {
   for_blocks(call, [](std::size_t) { counted.fetch_add(1); });
 }
@@ -126,7 +145,7 @@ constexpr char kAddModel[] =
     R"({"name":"add","parameters":[)" SIZES
     R"({"kind":"scalar","axis":0,"argument":1,"offset":0,"bytes":4,"is_signed":true}],)"
     R"("pointers":[{"argument":0,"offset":0,"variable":""}],"accesses":[)" ADD_ACCESS("read") "," ADD_ACCESS(
-        "write") R"(],"assumptions":[],"refusals":[],"work":[]})";
+        "write") R"(],"assumptions":[],"refusals":[],"prints":false,"work":[]})";
 #undef ADD_ACCESS
 #undef SIZES
 
@@ -143,6 +162,9 @@ const nuna_kernel kKernels[] = {
     {"small", run_count, nullptr, 0, 0, 0, 64, 0, 0},
     {"narrow", run_count, nullptr, 0, NUNA_KERNEL_31_BIT_INDICES, 0, 1024, 0, 0},
     {"meet", run_meet, kPointerAndInt, 2, 0, 0, 1024, 0, 0},
+    {"told", run_told, kAddBytes, 3, NUNA_KERNEL_AUDITED, 0, 1024, 0, 0, kAddModel},
+    {"told_beyond", run_told_beyond, kAddBytes, 3, NUNA_KERNEL_AUDITED, 0, 1024, 0, 0, kAddModel},
+    {"told_short", run_told_short, kAddBytes, 3, NUNA_KERNEL_AUDITED, 0, 1024, 0, 0, kAddModel},
 };
 const nuna_kernel kFutureKernels[] = {{"future", run_empty, nullptr, 0, 0, 0, 1024, 0, 0}};
 const nuna_kernel kLinkedKernels[] = {{"linked", run_count, nullptr, 0, 0, 0, 1024, 0, 0}};
@@ -151,7 +173,7 @@ const nuna_variable kVariables[] = {{"variable", device_variable, sizeof device_
                                     {"texture", &texture_handle, sizeof texture_handle}};
 
 constexpr char kNothingHas[] = "+avx512bf16,+avx512vbmi2,+amx-of-tests";
-const nuna_image kImage{NUNA_IMAGE_VERSION, 12, 3, 0, "tests", "+sse3", kKernels, kVariables, nullptr, 0};
+const nuna_image kImage{NUNA_IMAGE_VERSION, 15, 3, 0, "tests", "+sse3", kKernels, kVariables, nullptr, 0};
 const nuna_image kFutureImage{NUNA_IMAGE_VERSION, 1,       0,       0, "future", kNothingHas,
                               kFutureKernels,     nullptr, nullptr, 0};
 const nuna_image kLinkedImage{NUNA_IMAGE_VERSION, 1, 0, 0, "", "", kLinkedKernels, nullptr, nullptr, 0};
@@ -165,12 +187,13 @@ struct Wrapper {
 Wrapper wrapper{0x466243b1, 1, "nuna:tests\n", nullptr};
 Wrapper future_wrapper{0x466243b1, 1, "nuna:future", nullptr};
 
-char stubs[15];
+char stubs[18];
 char variable_stub;
 
 void register_functions() {
-  static const char* const names[] = {"add",    "count",  "empty", "append", "wide",    "mark",   "sleep",
-                                      "assert", "shared", "small", "narrow", "missing", "linked", "meet"};
+  static const char* const names[] = {"add",    "count",  "empty",  "append",      "wide",      "mark",
+                                      "sleep",  "assert", "shared", "small",       "narrow",    "missing",
+                                      "linked", "meet",   "told",   "told_beyond", "told_short"};
   void** const handle = __cudaRegisterFatBinary(&wrapper);
   for (std::size_t i = 0; i < std::size(names); ++i)
     __cudaRegisterFunction(handle, &stubs[i], stubs, names[i], -1, nullptr, nullptr, nullptr, nullptr,
@@ -181,7 +204,7 @@ void register_functions() {
   __cudaRegisterTexture(handle, &texture_reference, nullptr, "texture", 1, 0, 0);
   __cudaRegisterFatBinaryEnd(handle);
   void** const future = __cudaRegisterFatBinary(&future_wrapper);
-  __cudaRegisterFunction(future, &stubs[14], stubs, "future", -1, nullptr, nullptr, nullptr, nullptr,
+  __cudaRegisterFunction(future, &stubs[17], stubs, "future", -1, nullptr, nullptr, nullptr, nullptr,
                          nullptr);
   __cudaRegisterFatBinaryEnd(future);
 }
@@ -202,7 +225,10 @@ const void* const kNarrow = &stubs[10];
 const void* const kMissing = &stubs[11];
 const void* const kLinked = &stubs[12];
 const void* const kMeet = &stubs[13];
-const void* const kFuture = &stubs[14];
+const void* const kTold = &stubs[14];
+const void* const kToldBeyond = &stubs[15];
+const void* const kToldShort = &stubs[16];
+const void* const kFuture = &stubs[17];
 const void* const kVariable = &variable_stub;
 
 void register_all() {

@@ -21,13 +21,16 @@ extern const void* const kMark;    // (int* marks): adds 1 to marks[linear block
 extern const void* const kSleep;   // (int milliseconds)
 extern const void* const
     kMeet;  // (std::atomic<int>* counts, int rounds): all blocks count, then meet, each round
-extern const void* const kAssert;   // fails an assertion in block 3
-extern const void* const kShared;   // writes all of its scratch memory; 1000 bytes of static shared memory
-extern const void* const kSmall;    // __launch_bounds__(64)
-extern const void* const kNarrow;   // counts in 31 bits
-extern const void* const kFuture;   // needs a CPU that nobody has
-extern const void* const kMissing;  // registered by the host, in no image
-extern const void* const kLinked;   // in a device link's image: found by name
+extern const void* const kAssert;      // fails an assertion in block 3
+extern const void* const kShared;      // writes all of its scratch memory; 1000 bytes of static shared memory
+extern const void* const kSmall;       // __launch_bounds__(64)
+extern const void* const kNarrow;      // counts in 31 bits
+extern const void* const kTold;        // as kAdd, and tells the audit
+extern const void* const kToldBeyond;  // and adds to one element more, in line 5
+extern const void* const kToldShort;   // but not to the first of block 1
+extern const void* const kFuture;      // needs a CPU that nobody has
+extern const void* const kMissing;     // registered by the host, in no image
+extern const void* const kLinked;      // in a device link's image: found by name
 
 extern float device_variable[16];  // the device's; kVariable is the host's name of it
 extern const void* const kVariable;

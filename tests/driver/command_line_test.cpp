@@ -98,5 +98,10 @@ TEST(CommandLine, ForwardsWhatNobodyKnowsWhereThatIsAskedFor) {
               ElementsAre("--param=x"));
 }
 
+TEST(CommandLine, AuditsWhereItIsAskedTo) {
+  EXPECT_TRUE(read_command_line({"--audit", "a.cu"}).audit);
+  EXPECT_FALSE(read_command_line({"a.cu"}).audit);
+}
+
 }  // namespace
 }  // namespace nuna::compiler

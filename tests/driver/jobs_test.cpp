@@ -45,6 +45,13 @@ TEST(Jobs, CompileACudaFileInTwoPassesAndJoinThem) {
   EXPECT_EQ("nuna:" + job.device.id, job.blob_text);
 }
 
+TEST(Jobs, CodeOfFilesAndOfDeviceLinksTellsTheAudit) {
+  const auto all = jobs({"--audit", "a.cu", "-o", "program"});
+  EXPECT_TRUE(at<CudaCompilation>(all, 0).device.audit);
+  EXPECT_TRUE(at<DeviceLink>(all, 1).device.audit);
+  EXPECT_FALSE(at<CudaCompilation>(jobs({"-c", "a.cu"}), 0).device.audit);
+}
+
 TEST(Jobs, TellImagesOfEquallyNamedFilesApart) {
   const auto one = jobs({"-c", "x/a.cu", "-o", "x/a.o"});
   const auto other = jobs({"-c", "y/a.cu", "-o", "y/a.o"});

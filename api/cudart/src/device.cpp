@@ -14,6 +14,7 @@
 #include <mutex>
 #include <string>
 
+#include "audit.hpp"
 #include "call.hpp"
 #include "ranks.hpp"
 
@@ -211,6 +212,7 @@ void Device::end() {
   memory_.clear();
   spread_.reset();
   context_.reset();
+  Audit::report();
 }
 
 }  // namespace nuna::cudart

@@ -128,6 +128,7 @@ std::unique_ptr<Function> Images::resolve(const Entry& entry) const {
   const nuna_image* image = nullptr;
   function->kernel = find_kernel(entry, image);
   if (function->kernel == nullptr) return nullptr;
+  function->image = image;
   if (function->kernel->model != nullptr)
     function->model = std::make_unique<access::KernelModel>(access::read_model(function->kernel->model));
   const std::string missing = missing_feature(image->cpu == nullptr ? "" : image->cpu, has_cpu_feature);

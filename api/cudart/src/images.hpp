@@ -22,6 +22,7 @@ namespace nuna::cudart {
 struct Function {
   std::string name;  ///< mangled
   const nuna_kernel* kernel = nullptr;
+  const nuna_image* image = nullptr;                   ///< that it is of
   std::unique_ptr<const access::KernelModel> model;    ///< of what it touches; null: the compiler left none
   cudaError_t error = cudaSuccess;                     ///< why it cannot be launched
   std::atomic<std::uint64_t> dynamic_shared_limit{0};  ///< as cudaFuncSetAttribute has it

@@ -63,6 +63,16 @@ thread_local GridBarrier* grid_barrier = nullptr;
   return error;
 }
 
+// Blocks on this thread, audited if they are to be.
+int run_box(const Function& function, const nuna_block_call& call,
+            std::span<const PointerPlace> places = {}) {
+  const auto run = [&function](const nuna_block_call& blocks) {
+    return run_guarded(function.kernel->run, blocks);
+  };
+  KernelAudit* const audit = Audit::of(function);
+  return audit == nullptr ? run(call) : audit->run(call, places, run);
+}
+
 // On this thread, of no blocks yet. Its scratch memory is null where there is none.
 nuna_block_call call_of(const KernelAction& action, std::uint64_t threads) {
   const LaunchShape& shape = action.shape();
@@ -84,12 +94,11 @@ class KernelJob final : public Job {
       : Job(tiles.count()), action_(action), tiles_of_grid_(tiles), threads_(threads) {}
 
   void work() override {
-    const nuna_kernel& kernel = *action_.function().kernel;
     nuna_block_call call = call_of(action_, threads_);
     if (call.scratch == nullptr) return fail(cudaErrorMemoryAllocation);
     for (std::uint64_t tile = take(); tile < tiles(); tile = take()) {
       tiles_of_grid_.tile(tile, call.first, call.last);
-      if (const int error = run_guarded(kernel.run, call)) return fail(static_cast<cudaError_t>(error));
+      if (const int error = run_box(action_.function(), call)) return fail(static_cast<cudaError_t>(error));
     }
   }
 
@@ -177,7 +186,7 @@ void KernelAction::run_together() const {
     int error = cudaErrorMemoryAllocation;
     if (call.scratch != nullptr) {
       grid_barrier = &barrier;
-      error = run_guarded(function_.kernel->run, call);
+      error = run_box(function_, call);
       grid_barrier = nullptr;
     }
     if (error != 0) set_sticky_error(static_cast<cudaError_t>(error));
@@ -193,17 +202,18 @@ void KernelAction::run_together() const {
   for (std::thread& thread : threads) thread.join();
 }
 
-cudaError_t KernelAction::run_blocks(const Grid& first, const Grid& last,
-                                     const void* const* arguments) const {
+cudaError_t KernelAction::run_blocks(const Grid& first, const Grid& last, const void* const* arguments,
+                                     std::span<const PointerPlace> places) const {
   nuna_block_call call = call_of(*this, product(shape_.block));
   if (call.scratch == nullptr) return cudaErrorMemoryAllocation;
   call.arguments = arguments;
   std::copy(first.begin(), first.end(), call.first);
   std::copy(last.begin(), last.end(), call.last);
-  return static_cast<cudaError_t>(run_guarded(function_.kernel->run, call));
+  return static_cast<cudaError_t>(run_box(function_, call, places));
 }
 
 void KernelAction::run(Crew& crew) const {
+  if (KernelAudit* const audit = Audit::of(function_)) audit->count_launch();
   Spread* const spread = Device::get().spread();
   if (spread == nullptr) return run_here(crew);
   if (spread->launch(*this)) return;

@@ -1,8 +1,5 @@
 #include "lane.hpp"
 
-#include <cstdio>
-#include <exception>
-
 #include "call.hpp"
 
 namespace nuna::cudart {
@@ -69,8 +66,7 @@ void Lane::lead(Crew& crew) {
 void Lane::run(const Action& action, Crew& crew) {
   try {
     action.run(crew);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "nuna: %s\n", error.what());
+  } catch (...) {
     set_sticky_error(error_of_current_exception());
   }
 }

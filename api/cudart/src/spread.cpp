@@ -5,8 +5,10 @@
 #include <cstring>
 #include <utility>
 
+#include "audit.hpp"
 #include "call.hpp"
 #include "kernel.hpp"
+#include "model_arguments.hpp"
 
 namespace nuna::cudart {
 namespace {
@@ -17,32 +19,8 @@ constexpr std::size_t kMostPlans = 1024;
 /// Copies and fills of at least so many bytes are the devices'.
 constexpr std::size_t kSharedBytes = std::size_t{64} << 10;
 
-std::int64_t scalar_of(const KernelAction& action, const access::Parameter& parameter) {
-  const auto* const bytes =
-      static_cast<const std::byte*>(action.arguments()[parameter.argument]) + parameter.offset;
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes, parameter.bytes);
-  const unsigned spare = 64 - 8 * parameter.bytes;
-  if (!parameter.is_signed) return static_cast<std::int64_t>(value);
-  return static_cast<std::int64_t>(value << spare) >> spare;
-}
-
 std::uintptr_t pointer_of(const KernelAction& action, const access::Pointer& pointer) {
-  std::uintptr_t value = 0;
-  std::memcpy(&value, static_cast<const std::byte*>(action.arguments()[pointer.argument]) + pointer.offset,
-              sizeof value);
-  return value;
-}
-
-access::LaunchNumbers numbers_of(const KernelAction& action, const access::KernelModel& model) {
-  access::LaunchNumbers numbers;
-  for (std::size_t a = 0; a < 3; ++a) {
-    numbers.block[a] = action.shape().block[a];
-    numbers.grid[a] = action.shape().grid[a];
-  }
-  for (std::size_t p = access::kScalars; p < model.parameters.size(); ++p)
-    numbers.scalars.push_back(scalar_of(action, model.parameters[p]));
-  return numbers;
+  return cudart::pointer_of(action.arguments(), pointer);
 }
 
 /// The kernel on the device that calls it, with that device's pointers.
@@ -52,6 +30,8 @@ struct SharedKernel {
     std::uint32_t offset;
     std::size_t view;
     Index in_buffer;
+    std::uint32_t pointer;  ///< in the model
+    Interval allocation;    ///< around it, in the buffer
   };
   Spread* spread;
   std::shared_ptr<const KernelAction> action;
@@ -86,7 +66,14 @@ struct SharedKernel {
       first[a] = static_cast<std::uint32_t>(blocks[2 - static_cast<int>(a)].begin);
       last[a] = static_cast<std::uint32_t>(blocks[2 - static_cast<int>(a)].end);
     }
-    const cudaError_t error = kernel.action->run_blocks(first, last, arguments.data());
+    std::vector<PointerPlace> places;
+    if (Audit::of(kernel.action->function()) != nullptr) {
+      for (const Patch& patch : kernel.patches) {
+        const auto origin = static_cast<Index>(reinterpret_cast<std::uintptr_t>(views[patch.view].origin));
+        places.push_back({patch.pointer, {origin + patch.allocation.begin, origin + patch.allocation.end}});
+      }
+    }
+    const cudaError_t error = kernel.action->run_blocks(first, last, arguments.data(), places);
     if (error != cudaSuccess) kernel.spread->note_error(error);
   }
 };
@@ -255,6 +242,10 @@ bool Spread::launch(const KernelAction& action) {
     run_on_host(action, "its blocks wait for each other");
     return false;
   }
+  if (replicated() && model->prints) {
+    run_on_host(action, "it prints, and only the first rank is heard");
+    return false;
+  }
   Plans& plans = plans_of(action, *model);
   if (const auto& why = plans.plan.reason()) {
     if (!model->refusals.empty() || (replicated() && writes_elsewhere(action))) {
@@ -267,7 +258,8 @@ bool Spread::launch(const KernelAction& action) {
 }
 
 Spread::Plans& Spread::plans_of(const KernelAction& action, const access::KernelModel& model) {
-  const access::LaunchNumbers numbers = numbers_of(action, model);
+  const access::LaunchNumbers numbers =
+      numbers_of(action.shape().grid, action.shape().block, action.arguments(), model);
   const Grid& grid = action.shape().grid;
   const Grid& block = action.shape().block;
   Signature signature{
@@ -362,9 +354,10 @@ bool Spread::start(const KernelAction& action, const access::KernelModel& model,
   kernel->spread = this;
   kernel->action = action.shared_from_this();
   for (std::size_t t = 0; t < binding->targets.size(); ++t) {
-    const access::Pointer& pointer = model.pointers[binding->targets[t].pointer];
-    kernel->patches.push_back(
-        {pointer.argument, pointer.offset, binding->views[t], binding->targets[t].offset});
+    const Target& target = binding->targets[t];
+    const access::Pointer& pointer = model.pointers[target.pointer];
+    kernel->patches.push_back({pointer.argument, pointer.offset, binding->views[t], target.offset,
+                               target.pointer, target.allocation});
   }
   std::vector<detail::LaunchArgument> arguments;
   for (const Argument& argument : binding->arguments) {

@@ -1,0 +1,62 @@
+#pragma once
+// What one block touches, beside what it may.
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "byte_ranges.hpp"
+#include "nuna_cudart/image.h"
+
+namespace nuna::cudart {
+
+/// Bytes that a block touched and should not have: neighbours of one source line are one.
+struct Trespass {
+  Interval bytes;  ///< addresses
+  nuna_audit_kind kind = NUNA_AUDIT_READ;
+  const char* file = nullptr;
+  std::uint32_t line = 0;
+};
+
+/// Used by one thread, by which its block runs.
+class BlockAudit {
+ public:
+  /// Whether bytes that are not in the sets count.
+  using IsJudged = std::function<bool(Interval bytes, bool writes)>;
+
+  BlockAudit(const ByteRanges& reads, const ByteRanges& writes, IsJudged is_judged)
+      : reads_(reads), writes_(writes), is_judged_(std::move(is_judged)) {}
+
+  /// Also asks for what of `bytes` is not written; the number by which unwritten() knows it.
+  std::size_t expect(ByteRanges bytes) {
+    expected_.emplace_back(std::move(bytes));
+    return expected_.size() - 1;
+  }
+  void touch(const Trespass& access);
+
+  const std::vector<Trespass>& trespasses() const { return trespasses_; }
+  std::vector<Interval> unwritten(std::size_t expected) const;
+
+ private:
+  void keep(const Trespass& access);
+
+  const ByteRanges& reads_;
+  const ByteRanges& writes_;
+  const IsJudged is_judged_;
+  std::size_t near_read_ = 0;
+  std::size_t near_write_ = 0;
+  std::vector<MarkedBytes> expected_;
+  std::vector<Trespass> trespasses_;
+};
+
+/// The calling thread's block while one lives: what __nuna_audit speaks to.
+class AuditingHere {
+ public:
+  explicit AuditingHere(BlockAudit& block);
+  ~AuditingHere();
+  AuditingHere(const AuditingHere&) = delete;
+  AuditingHere& operator=(const AuditingHere&) = delete;
+};
+
+}  // namespace nuna::cudart
