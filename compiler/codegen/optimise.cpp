@@ -12,6 +12,7 @@
 #include <llvm/Transforms/Utils/CanonicalizeFreezeInLoops.h>
 
 #include "codegen/analyses.hpp"
+#include "codegen/hoist_divisions.hpp"
 #include "codegen/prefetch.hpp"
 
 namespace nuna::compiler {
@@ -75,6 +76,10 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::OptNoneInstrumentation leaves_out(/*DebugLogging=*/false);
   leaves_out.registerCallbacks(callbacks);
   Analyses analyses(machine, &callbacks);
+  analyses.builder().registerVectorizerStartEPCallback(
+      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+        passes.addPass(HoistDivisionsPass());
+      });
   analyses.builder()
       .buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
       .run(module, analyses.modules());

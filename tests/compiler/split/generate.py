@@ -2,6 +2,7 @@
 """Prints random kernels, one a seed, as one CUDA program that runs them and prints what they left.
 
   generate.py FIRST_SEED COUNT > program.cu     the program: [--dump] [seed...]
+  generate.py FIRST_SEED COUNT --reference      the same without kernels whose threads wait, for g++ -x c++ -DNUNA_REFERENCE
   generate.py FIRST_SEED COUNT --expect         a line for each: seed, shared or host or either, kind
 """
 
@@ -39,8 +40,11 @@ def main():
     parser.add_argument("first", type=int)
     parser.add_argument("count", type=int, nargs="?", default=1)
     parser.add_argument("--expect", action="store_true", help="tell which kernels must be shared")
+    parser.add_argument("--reference", action="store_true", help="only kernels whose threads can run one after the other")
     given = parser.parse_args()
     kernels = [make(seed) for seed in range(given.first, given.first + given.count)]
+    if given.reference:
+        kernels = [kernel for kernel in kernels if not kernel.threads_wait()]
     if given.expect:
         for kernel in kernels:
             print(kernel.seed, kernel.expect, kernel.kind)

@@ -9,7 +9,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
+
+#ifdef NUNA_REFERENCE
+#include "reference.hpp"
+#else
+#define LAUNCH(kernel, grid, block, dynamic_bytes, ...) kernel<<<grid, block, dynamic_bytes>>>(__VA_ARGS__)
+#endif
 
 struct Triple {
   float x, y, z;
@@ -31,11 +38,17 @@ __host__ __device__ inline unsigned number(int v) { return static_cast<unsigned>
 __host__ __device__ inline unsigned number(unsigned char v) { return v; }
 __host__ __device__ inline unsigned number(short v) { return static_cast<unsigned short>(v); }
 __host__ __device__ inline unsigned number(long long v) { return static_cast<unsigned>(v ^ (v >> 32)); }
-__host__ __device__ inline unsigned number(float4 v) { return number(v.x) + 3 * number(v.y) + 5 * number(v.z) + 7 * number(v.w); }
+__host__ __device__ inline unsigned number(float4 v) {
+  return number(v.x) + 3 * number(v.y) + 5 * number(v.z) + 7 * number(v.w);
+}
 __host__ __device__ inline unsigned number(int2 v) { return number(v.x) + 3 * number(v.y); }
-__host__ __device__ inline unsigned number(Triple v) { return number(v.x) + 3 * number(v.y) + 5 * number(v.z); }
+__host__ __device__ inline unsigned number(Triple v) {
+  return number(v.x) + 3 * number(v.y) + 5 * number(v.z);
+}
 __host__ __device__ inline unsigned number(Bytes3 v) { return v.a + 3u * v.b + 5u * v.c; }
-__host__ __device__ inline unsigned number(const Cell& v) { return v.a + 3u * number(v.b) + 5u * number(v.c) + 7u * number(v.d); }
+__host__ __device__ inline unsigned number(const Cell& v) {
+  return v.a + 3u * number(v.b) + 5u * number(v.c) + 7u * number(v.d);
+}
 
 template <class T>
 struct Element {
@@ -58,7 +71,9 @@ struct Element<float4> {
 };
 template <>
 struct Element<int2> {
-  __host__ __device__ static int2 of(unsigned v) { return make_int2(static_cast<int>(v), static_cast<int>(v >> 5)); }
+  __host__ __device__ static int2 of(unsigned v) {
+    return make_int2(static_cast<int>(v), static_cast<int>(v >> 5));
+  }
 };
 template <>
 struct Element<Triple> {
@@ -69,7 +84,8 @@ struct Element<Triple> {
 template <>
 struct Element<Bytes3> {
   __host__ __device__ static Bytes3 of(unsigned v) {
-    return {static_cast<unsigned char>(v), static_cast<unsigned char>(v >> 8), static_cast<unsigned char>(v >> 16)};
+    return {static_cast<unsigned char>(v), static_cast<unsigned char>(v >> 8),
+            static_cast<unsigned char>(v >> 16)};
   }
 };
 
@@ -83,7 +99,8 @@ inline void check(cudaError_t error, const char* what) {
 /// The launches of one seed.
 class Run {
  public:
-  Run(int seed, bool dump) : seed_(seed), dump_(dump), state_(static_cast<std::uint64_t>(seed) * 2654435761u + 99) {}
+  Run(int seed, bool dump)
+      : seed_(seed), dump_(dump), state_(static_cast<std::uint64_t>(seed) * 2654435761u + 99) {}
 
   /// An allocation; nothing else lies in it.
   template <class T>
@@ -125,7 +142,8 @@ class Run {
   }
   template <class T>
   void look_at(const T* values, std::size_t count) {
-    for (std::size_t i = 0; i < count * sizeof(T); ++i) mix(reinterpret_cast<const unsigned char*>(values)[i]);
+    for (std::size_t i = 0; i < count * sizeof(T); ++i)
+      mix(reinterpret_cast<const unsigned char*>(values)[i]);
   }
 
   void finish() {

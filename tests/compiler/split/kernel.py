@@ -112,6 +112,10 @@ class Kernel:
 
     # text
 
+    def threads_wait(self):
+        """Whether threads have to do with others of their block while they run."""
+        return any("_sync" in line or "__syncthreads" in line or "__shared__" in line for line in self.body)
+
     def signature(self):
         parameters = list(self.parameters)
         if self.fields:
@@ -135,8 +139,6 @@ class Kernel:
             if self.wider and len(self.used_axes) < 3:
                 grid = tuple(n if axis in self.used_axes else 1 for axis, n in zip("xyz", grid))
             sizes = ", ".join(f"dim3({', '.join(str(n) for n in size)})" for size in (grid, self.block))
-            if self.dynamic_bytes:
-                sizes += f", {self.dynamic_bytes}"
             arguments = []
             for declaration, argument in self.signature():
                 if launch % 2 == 1:
@@ -147,7 +149,7 @@ class Kernel:
             if self.swap and launch % 2 == 1:
                 one, other = self.swap
                 arguments = [{one: other, other: one}.get(argument, argument) for argument in arguments]
-            lines.append(f"  seed{self.seed}_kernel<<<{sizes}>>>({', '.join(arguments)});")
+            lines.append(f"  LAUNCH(seed{self.seed}_kernel, {sizes}, {self.dynamic_bytes}, {', '.join(arguments)});")
             if launch + 1 < self.launches:
                 lines += [f"  {line}" for line in self.between]
         return lines + [f"  {line}" for line in self.after] + ["  run.finish();", "}"]

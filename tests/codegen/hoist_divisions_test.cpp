@@ -1,0 +1,88 @@
+#include "codegen/hoist_divisions.hpp"
+
+#include <gmock/gmock.h>
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/raw_ostream.h>
+
+namespace nuna::compiler {
+namespace {
+
+/// The blocks of the divisions of a loop over %i that divides where %i is not 0.
+std::vector<std::string> blocks_of_divisions(const std::string& divisions) {
+  const std::string text = R"(
+define void @f(i64 %a, i64 %b, i64 %n, ptr %p) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %in = icmp ne i64 %i, 0
+  br i1 %in, label %then, label %latch
+then:
+)" + divisions + R"(
+  %q = getelementptr i64, ptr %p, i64 %r
+  store i64 %i, ptr %q
+  br label %latch
+latch:
+  %next = add nuw i64 %i, 1
+  %again = icmp ult i64 %next, %n
+  br i1 %again, label %loop, label %end
+end:
+  ret void
+})";
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic problem;
+  const auto module = llvm::parseAssemblyString(text, problem, context);
+  EXPECT_NE(module, nullptr) << problem.getMessage().str();
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  auto& function = *module->getFunction("f");
+  HoistDivisionsPass().run(function, functions);
+  std::string wrong;
+  llvm::raw_string_ostream to(wrong);
+  EXPECT_FALSE(llvm::verifyFunction(function, &to)) << wrong;
+  std::vector<std::string> found;
+  for (const auto& instruction : llvm::instructions(function)) {
+    if (instruction.isIntDivRem()) {
+      const bool safe = llvm::isa<llvm::SelectInst>(instruction.getOperand(1));
+      found.push_back(instruction.getParent()->getName().str() + (safe ? ", safe" : ""));
+    }
+  }
+  return found;
+}
+
+using testing::ElementsAre;
+
+TEST(HoistDivisions, ThatAreTheSameInEachRound) {
+  EXPECT_THAT(blocks_of_divisions("%r = urem i64 %a, %b"), ElementsAre("entry, safe"));
+  EXPECT_THAT(blocks_of_divisions("%r = sdiv i64 %a, %b"), ElementsAre("entry, safe"));
+}
+
+TEST(HoistDivisions, OneAfterTheOther) {
+  EXPECT_THAT(blocks_of_divisions("%s = udiv i64 %a, %b\n%t = add i64 %s, %n\n%r = srem i64 %t, %b"),
+              ElementsAre("entry, safe", "entry, safe"));
+}
+
+TEST(HoistDivisions, NotOfWhatVaries) {
+  EXPECT_THAT(blocks_of_divisions("%r = urem i64 %i, %b"), ElementsAre("then"));
+  EXPECT_THAT(blocks_of_divisions("%s = load i64, ptr %p\n%r = urem i64 %s, %b"), ElementsAre("then"));
+}
+
+TEST(HoistDivisions, NotByConstantsWhichLlvmHoistsItself) {
+  EXPECT_THAT(blocks_of_divisions("%r = urem i64 %a, 7"), ElementsAre("then"));
+}
+
+}  // namespace
+}  // namespace nuna::compiler
