@@ -15,9 +15,14 @@ using base::ByteBox;
 
 namespace {
 
-// Calls f(address, bytes) for every contiguous run of the region, in packing order.
+// Calls f(address, bytes) for every contiguous run of the region, in packing order. Elements that lie side by side are one run: of
+// a buffer of bytes each would be one otherwise.
 template <class F>
-void for_each_region_run(const device::Region& r, F f) {
+void for_each_region_run(device::Region r, F f) {
+  for (std::size_t a = 3; a-- > 0 && (r.counts[a] == 1 || r.stride_bytes[a] == r.run_bytes);) {
+    r.run_bytes *= r.counts[a];
+    r.counts[a] = 1;
+  }
   for (Index i = 0; i < r.counts[0]; ++i) {
     for (Index j = 0; j < r.counts[1]; ++j) {
       for (Index k = 0; k < r.counts[2]; ++k) {

@@ -12,7 +12,7 @@ passes when its own check says so; where it has none, its results are compared w
 with a small computation of ours ([tests/compat/checks](../tests/compat/checks)). Sizes are reduced by arguments and `-D` so
 that each ends within seconds. How to repeat it: [tests/compat/README.md](../tests/compat/README.md).
 
-The sources are not part of Nuna; get them from the addresses given below.
+The sources are not part of Nuna; get them from the addresses given below. On several devices and ranks: [compatibility on devices](compatibility-devices.md).
 """
 
 

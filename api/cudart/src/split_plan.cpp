@@ -8,7 +8,7 @@ namespace nuna::cudart {
 namespace {
 
 /// What a row of its own costs, in bytes: messages and copies are made of rows.
-constexpr double kRowBytes = 64;
+constexpr double kRowBytes = 4096;
 
 std::array<Index, 6> ends_of(const access::BlockBox& box) {
   return {box[0].begin, box[0].end, box[1].begin, box[1].end, box[2].begin, box[2].end};
@@ -24,8 +24,8 @@ double cost_of(const access::Footprint& footprint) {
 constexpr Index kFewRows = 4;
 constexpr double kMostWaste = 1.25;
 /// And of so many the account costs more than to bring what lies between them: if no other part has to do with that, and if others have.
-constexpr Index kManyRows = 256;
-constexpr Index kVeryManyRows = 4096;
+constexpr Index kManyRows = 32;
+constexpr Index kVeryManyRows = 1024;
 /// Written rows of a launch that cannot be one a part: it would wait longer for the account than the host computes.
 constexpr Index kMostRows = 16384;
 

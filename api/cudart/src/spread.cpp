@@ -23,6 +23,15 @@ std::uintptr_t pointer_of(const KernelAction& action, const access::Pointer& poi
   return cudart::pointer_of(action.arguments(), pointer);
 }
 
+/// Whether others see more of a kernel than what it does to the devices' memory.
+bool shows_order(const access::KernelModel& model) {
+  return model.prints ||
+         std::any_of(model.accesses.begin(), model.accesses.end(), [&](const access::Access& access) {
+           return access.kind != access::Access::Kind::read &&
+                  !model.pointers[access.pointer].variable.empty();
+         });
+}
+
 /// The kernel on the device that calls it, with that device's pointers.
 struct SharedKernel {
   struct Patch {
@@ -270,7 +279,7 @@ Spread::Plans& Spread::plans_of(const KernelAction& action, const access::Kernel
       settle();
       plans_.clear();
     }
-    auto made = std::make_unique<Plans>(Plans{SplitPlan(model, numbers, devices_), {}});
+    auto made = std::make_unique<Plans>(Plans{SplitPlan(model, numbers, devices_), shows_order(model), {}});
     found = plans_.emplace(std::move(signature), std::move(made)).first;
   }
   return *found->second;
@@ -386,7 +395,9 @@ bool Spread::start(const KernelAction& action, const access::KernelModel& model,
   request.arguments = arguments.data();
   request.argument_count = arguments.size();
   try {
+    if (plans.in_order) settle();
     follow(detail::launch(context_.state(), request));
+    if (plans.in_order) settle();
     return true;
   } catch (const Error& error) {
     run_on_host(action, error.what());

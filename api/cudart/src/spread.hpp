@@ -99,6 +99,7 @@ class Spread final : public Ahead {
   };
   struct Plans {
     SplitPlan plan;
+    bool in_order = false;  ///< prints, or writes variables: what Nuna orders launches by does not show it
     std::map<std::vector<std::uint64_t>, std::unique_ptr<Binding>> bindings;
   };
 

@@ -112,7 +112,20 @@ check_apps() {
   for app in histogram kmeans scalar_product; do check_app $app alone; done
 }
 
-[ "$first" != 1 ] || check_apps &
+# order.cu: line for line what it writes on one device.
+check_order() {
+  name=$work/order
+  timeout 300 "$build/bin/nunacc" -O3 -std=c++17 "$here/order.cu" -o "$name" 2>"$name.log" ||
+    { fail "order.cu: $(tail -n 1 "$name.log")"; return; }
+  timeout 60 "$name" >"$name.expected" || fail "order.cu: status $?"
+  for devices in 2 3; do
+    NUNA_DEVICES=$devices timeout 60 "$name" 2>/dev/null | cmp - "$name.expected" || fail "order.cu on $devices devices"
+  done
+  [ -n "$mpirun" ] || return
+  timeout 60 "$mpirun" --oversubscribe -n 2 "$name" 2>/dev/null | cmp - "$name.expected" || fail "order.cu on 2 ranks"
+}
+
+[ "$first" != 1 ] || { check_order; check_apps; } &
 done=0
 while [ $done -lt "$count" ]; do
   for _ in 1 2; do
