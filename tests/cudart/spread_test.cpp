@@ -93,6 +93,21 @@ TEST_F(Spread, OperationsKeepTheirOrder) {
   EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
 }
 
+TEST_F(Spread, MoreKindsOfLaunchesThanAreRememberedAreAllRight) {
+  constexpr int kMost = 4000;
+  constexpr int kKinds = 1500;
+  float* const data = device_floats(kMost);
+  ASSERT_EQ(cudaMemset(data, 0, kMost * sizeof(float)), cudaSuccess);
+  std::vector<float> values(kMost);
+  for (int round = 0; round < 2; ++round) {
+    for (int count = kMost - kKinds; count < kMost; ++count) {
+      ASSERT_EQ(add(data, count, 1), cudaSuccess);
+      for (int i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] += 1;
+    }
+  }
+  EXPECT_EQ(fetched(data, kMost), values);
+}
+
 TEST_F(Spread, PointersToOtherMemoryRunOnTheHost) {
   constexpr int kCount = 30'000;
   float* data = nullptr;

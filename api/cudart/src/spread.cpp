@@ -94,6 +94,12 @@ Box box_of(Interval bytes) {
   return box;
 }
 
+/// Nuna's cached plans know a map by a number only. An address would be that of another map some time, once plans are forgotten.
+const void* new_identity() {
+  static std::uintptr_t last = 0;
+  return reinterpret_cast<const void*>(++last);  // NOLINT(performance-no-int-to-ptr)
+}
+
 access::BlockBox blocks_of(const Part& part) { return {part.blocks[2], part.blocks[1], part.blocks[0]}; }
 
 void append(const access::Footprint& footprint, Index offset, Interval allocation, Interval buffer,
@@ -256,7 +262,7 @@ bool Spread::launch(const KernelAction& action) {
     return false;
   }
   Plans& plans = plans_of(action, *model);
-  if (const auto& why = plans.plan.reason()) {
+  if (const auto& why = plans.plan->reason()) {
     if (!model->refusals.empty() || (replicated() && writes_elsewhere(action))) {
       run_on_host(action, *why);
       return false;
@@ -279,7 +285,8 @@ Spread::Plans& Spread::plans_of(const KernelAction& action, const access::Kernel
       settle();
       plans_.clear();
     }
-    auto made = std::make_unique<Plans>(Plans{SplitPlan(model, numbers, devices_), shows_order(model), {}});
+    auto made = std::make_unique<Plans>(
+        Plans{std::make_shared<SplitPlan>(model, numbers, devices_), shows_order(model), {}});
     found = plans_.emplace(std::move(signature), std::move(made)).first;
   }
   return *found->second;
@@ -292,7 +299,7 @@ Spread::Binding* Spread::binding_of(const KernelAction& action, const access::Ke
   std::vector<std::uint64_t> key;
   for (std::uint32_t p = 0; p < model.pointers.size(); ++p) {
     if (!model.pointers[p].variable.empty()) continue;
-    if (!plans.plan.reads(p) && !plans.plan.writes(p)) continue;
+    if (!plans.plan->reads(p) && !plans.plan->writes(p)) continue;
     const std::uintptr_t address = pointer_of(action, model.pointers[p]);
     const auto allocation = memory_.find(reinterpret_cast<const void*>(address));
     const auto backing = memory_.backing(reinterpret_cast<const void*>(address));
@@ -312,34 +319,36 @@ Spread::Binding* Spread::binding_of(const KernelAction& action, const access::Ke
 }
 
 /// One argument a buffer for what is read of it, one for what is written, one for what may be.
-std::unique_ptr<Spread::Binding> Spread::bind(std::vector<Target> targets, SplitPlan& plan) const {
+std::unique_ptr<Spread::Binding> Spread::bind(std::vector<Target> targets,
+                                              const std::shared_ptr<SplitPlan>& plan) const {
   auto binding = std::make_unique<Binding>();
   binding->targets = std::move(targets);
   enum class Use { read, write, may_write };
   std::map<std::pair<std::uint64_t, Use>, std::vector<std::size_t>> uses;
   for (std::size_t t = 0; t < binding->targets.size(); ++t) {
     const Target& target = binding->targets[t];
-    if (plan.reads(target.pointer)) uses[{target.backing.number, Use::read}].push_back(t);
-    if (!plan.writes(target.pointer)) continue;
-    uses[{target.backing.number, plan.writes_all(target.pointer) ? Use::write : Use::may_write}].push_back(t);
+    if (plan->reads(target.pointer)) uses[{target.backing.number, Use::read}].push_back(t);
+    if (!plan->writes(target.pointer)) continue;
+    uses[{target.backing.number, plan->writes_all(target.pointer) ? Use::write : Use::may_write}].push_back(
+        t);
   }
   for (const auto& [use, members] : uses) {
     const bool reads = use.second == Use::read;
     std::vector<Target> here;
     for (const std::size_t t : members) here.push_back(binding->targets[t]);
     AccessMap map(
-        [&plan, here, reads](const Part& part, std::vector<Box>& boxes) {
+        [plan, here, reads](const Part& part, std::vector<Box>& boxes) {
           std::vector<Interval> runs;
           for (const Target& target : here) {
             const access::BlockBox blocks = blocks_of(part);
             const auto& footprint =
-                reads ? plan.read(target.pointer, blocks) : plan.written(target.pointer, blocks);
+                reads ? plan->read(target.pointer, blocks) : plan->written(target.pointer, blocks);
             append(footprint, target.offset, target.allocation, {0, static_cast<Index>(target.backing.bytes)},
                    runs);
           }
           join(runs, boxes);
         },
-        nullptr);
+        new_identity());
     binding->arguments.push_back(
         {members.front(), std::move(map), reads, !reads, use.second == Use::may_write});
   }
@@ -381,12 +390,12 @@ bool Spread::start(const KernelAction& action, const access::KernelModel& model,
   const detail::LaunchName name(action.function().name.c_str());
   const Grid& grid = action.shape().grid;
   const Domain whole({Index{grid[2]}, Index{grid[1]}, Index{grid[0]}});
-  const Domain domain = plans.plan.reason() ? whole : whole.along(2 - plans.plan.axis());
+  const Domain domain = plans.plan->reason() ? whole : whole.along(2 - plans.plan->axis());
   const Extents block({1, 1, 1});
   detail::LaunchRequest request;
   request.name = &name;
   request.domain = &domain;
-  if (plans.plan.reason()) request.device = 0;
+  if (plans.plan->reason()) request.device = 0;
   request.block = &block;
   request.kernel_block = &block;
   request.code.run = &SharedKernel::run;

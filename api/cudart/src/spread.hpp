@@ -98,14 +98,14 @@ class Spread final : public Ahead {
     std::vector<std::size_t> views;  ///< for each target, an argument in its buffer
   };
   struct Plans {
-    SplitPlan plan;
+    std::shared_ptr<SplitPlan> plan;  ///< which Nuna's copies of the maps below share
     bool in_order = false;  ///< prints, or writes variables: what Nuna orders launches by does not show it
     std::map<std::vector<std::uint64_t>, std::unique_ptr<Binding>> bindings;
   };
 
   Plans& plans_of(const KernelAction& action, const access::KernelModel& model);
   Binding* binding_of(const KernelAction& action, const access::KernelModel& model, Plans& plans);
-  std::unique_ptr<Binding> bind(std::vector<Target> targets, SplitPlan& plan) const;
+  std::unique_ptr<Binding> bind(std::vector<Target> targets, const std::shared_ptr<SplitPlan>& plan) const;
   bool start(const KernelAction& action, const access::KernelModel& model, Plans& plans);
   void follow(nuna::Event event);
   void run_on_host(const KernelAction& action, const std::string& why);
