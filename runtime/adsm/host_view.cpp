@@ -276,9 +276,9 @@ void HostViews::begin(HostView& view, std::uint64_t buffer) {
     if (!view.open) check_exists(buffer, view.site);
     return view.open;
   };
+  if (!stands()) return;
   const base::BoxList opened = boxes(view);
   for (;;) {
-    if (!stands()) return;
     if (view.mode != Mode::read) {
       for (const ByteBox& b : opened) {
         program_.open_for_writing(*view.buffer, b);
@@ -292,6 +292,7 @@ void HostViews::begin(HostView& view, std::uint64_t buffer) {
     if (!program_.host_is_used(*view.buffer, opened, view.mode != Mode::read)) break;
     view.buffer->host->resume();
     program_.wait_for_host_users(*view.buffer, opened);
+    if (!stands()) return;
   }
   view.paused = view.buffer->host != nullptr;
   add(view);
