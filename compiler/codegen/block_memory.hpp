@@ -15,7 +15,7 @@ namespace nuna::compiler {
 
 constexpr std::uint64_t kMaxWarps = 32;
 constexpr std::uint64_t kMaxRowParts = 1024;
-constexpr std::uint64_t kSlotWords = 128;
+constexpr std::uint64_t kSlotWords = 256;  ///< two halves, of which exchanges take turns (warp_exchanges.hpp)
 constexpr std::uint64_t kCacheLine = 64;
 
 /// What a thread keeps: an array of `bytes` a thread, at fixed_bytes + threads * before.

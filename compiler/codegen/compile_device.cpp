@@ -27,6 +27,7 @@
 #include "codegen/machine.hpp"
 #include "codegen/optimise.hpp"
 #include "codegen/shared_atomics.hpp"
+#include "codegen/warp_exchanges.hpp"
 #include "codegen/warp_synchronous.hpp"
 #include "nuna_cudart/image.h"
 
@@ -220,6 +221,7 @@ class DeviceCompiler {
   ImageKernel make_kernel(const Kernel& kernel, const CommonShared& common, bool state_is_read) {
     const bool counts = assume_31_bit_indices(*kernel.function);
     keep_warps_in_step(*kernel.function, device_.shared);
+    overlap_exchanges(*kernel.function);
     const auto guards = find_guards(*kernel.function);
     const bool copied = kernel.function->getInstructionCount() <= kLargestCopied;
     // Code for most blocks, which others do for the rest: those of the interior, and those whose rows are whole warps.

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "codegen/device_module.hpp"
+#include "codegen/intrinsics.hpp"
 
 namespace nuna::compiler {
 
@@ -174,6 +175,15 @@ void forget_target(llvm::Function& function) {
   }
 }
 
+/// Clang takes every call on a device for one that depends on who makes it together. What a thread asks of itself does not.
+void forget_convergence(llvm::Function& function) {
+  if (!intrinsic_of(function) || !function.doesNotAccessMemory()) return;
+  function.removeFnAttr(llvm::Attribute::Convergent);
+  for (auto* user : function.users()) {
+    if (auto* call = llvm::dyn_cast<llvm::CallBase>(user)) call->removeFnAttr(llvm::Attribute::Convergent);
+  }
+}
+
 /// A shift by a type's width or more leaves nothing, or the sign, as on GPUs, where programs count on it; LLVM leaves it open.
 void define_wide_shifts(llvm::Function& function) {
   std::vector<llvm::BinaryOperator*> shifts;
@@ -222,6 +232,7 @@ DeviceModule retarget(std::unique_ptr<llvm::Module> module, const llvm::TargetMa
   read_kernels(device);
   for (auto& function : *device.module) {
     forget_target(function);
+    forget_convergence(function);
     define_wide_shifts(function);
   }
   for (auto& kernel : device.kernels) copy_parameters(kernel, device.module->getDataLayout());

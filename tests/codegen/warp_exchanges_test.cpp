@@ -1,0 +1,103 @@
+#include "codegen/warp_exchanges.hpp"
+
+#include <gmock/gmock.h>
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/Support/SourceMgr.h>
+
+#include "codegen/block_memory.hpp"
+#include "codegen/intrinsics.hpp"
+
+namespace nuna::compiler {
+namespace {
+
+/// A kernel k; %own and %other are the addresses of two slots of the warp, %mask and %few are lanes.
+class WarpExchanges : public testing::Test {
+ protected:
+  /// What the kernel is after the pass, a letter each: w and r for accesses of slots, W and R of those of the other half, m for a meeting.
+  std::string after(const std::string& body) {
+    const std::string text = R"(
+declare i32 @__nuna_sreg(i32) memory(none)
+declare ptr @__nuna_warp_slots() memory(none)
+declare i32 @__nuna_warp_barrier(i32) convergent
+@global = external global i32
+define void @k(i32 %mask, i32 %few, ptr %memory) {
+  %lane = call i32 @__nuna_sreg(i32 12)
+  %slots = call ptr @__nuna_warp_slots()
+  %own = getelementptr i32, ptr %slots, i32 %lane
+  %other = getelementptr i32, ptr %own, i32 1
+)" + body + "  ret void\n}\n";
+    llvm::SMDiagnostic problem;
+    module_ = llvm::parseAssemblyString(text, problem, context_);
+    EXPECT_NE(module_, nullptr) << problem.getMessage().str();
+    auto& kernel = *module_->getFunction("k");
+    overlap_exchanges(kernel);
+    std::string letters;
+    for (const auto& instruction : llvm::instructions(kernel)) {
+      if (intrinsic_of(instruction) == Intrinsic::warp_barrier) letters += 'm';
+      const auto* address = llvm::getLoadStorePointerOperand(&instruction);
+      if (address == nullptr || address->getName() == "memory") continue;
+      const bool moved = !address->hasName();
+      letters += llvm::isa<llvm::StoreInst>(instruction) ? (moved ? 'W' : 'w') : (moved ? 'R' : 'r');
+    }
+    return letters;
+  }
+
+  /// A shuffle of `value`, whose result is %<name>.
+  static std::string exchange(const std::string& name, const std::string& value,
+                              const std::string& mask = "%mask") {
+    return "  store i32 " + value + ", ptr %own\n  %met" + name + " = call i32 @__nuna_warp_barrier(i32 " +
+           mask + ")\n  %" + name + " = load i32, ptr %other\n  %left" + name +
+           " = call i32 @__nuna_warp_barrier(i32 " + mask + ")\n";
+  }
+
+  llvm::LLVMContext context_;
+  std::unique_ptr<llvm::Module> module_;
+};
+
+TEST_F(WarpExchanges, AloneMeetTwice) { EXPECT_EQ("wmrm", after(exchange("a", "1"))); }
+
+TEST_F(WarpExchanges, InARowMeetOnceEachAndTakeTurns) {
+  EXPECT_EQ("wmrWmRwmrm", after(exchange("a", "1") + exchange("b", "%a") + exchange("c", "%b")));
+}
+
+TEST_F(WarpExchanges, OfOtherLanesLeaveFirst) {
+  EXPECT_EQ("wmrmwmrm", after(exchange("a", "1") + exchange("b", "%a", "%few")));
+  EXPECT_EQ("wmrWmRmwmrWmRm", after(exchange("a", "1") + exchange("b", "%a") + exchange("c", "%b", "%few") +
+                                    exchange("d", "%c", "%few")));
+}
+
+TEST_F(WarpExchanges, OfLanesThatComeByTogetherLeaveFirst) {
+  EXPECT_EQ("wmrmwmrm", after(exchange("a", "1", "0") + exchange("b", "%a", "0")));
+}
+
+TEST_F(WarpExchanges, BetweenWhichMemoryIsWrittenLeaveFirst) {
+  const std::string write = "  store i32 %a, ptr %memory\n";
+  EXPECT_EQ("wmrmwmrm", after(exchange("a", "1") + write + exchange("b", "%a")));
+}
+
+TEST_F(WarpExchanges, BetweenWhichMemoryIsReadDoNot) {
+  const std::string read = "  %v = load i32, ptr %memory\n";
+  EXPECT_EQ("wmrWmRm", after(exchange("a", "1") + read + exchange("b", "%v")));
+}
+
+TEST_F(WarpExchanges, WhoseLeavingSaysWhoWasThereLeaveFirst) {
+  const std::string use = "  %u = add i32 %lefta, 1\n";
+  EXPECT_EQ("wmrmwmrm", after(exchange("a", "1") + use + exchange("b", "%u")));
+}
+
+TEST_F(WarpExchanges, WithAMeetingBetweenLeaveFirst) {
+  const std::string sync = "  call i32 @__nuna_warp_barrier(i32 %mask)\n";
+  EXPECT_EQ("wmrmmwmrm", after(exchange("a", "1") + sync + exchange("b", "%a")));
+}
+
+TEST_F(WarpExchanges, OfUnknownFormAreLeftAlone) {
+  EXPECT_EQ("rmwmrmrm",
+            after("  %x = load i32, ptr %other\n  %m = call i32 @__nuna_warp_barrier(i32 %mask)\n" +
+                  exchange("a", "1") +
+                  "  %y = load i32, ptr %other\n  %n = call i32 @__nuna_warp_barrier(i32 %mask)\n"));
+}
+
+}  // namespace
+}  // namespace nuna::compiler
