@@ -2,6 +2,7 @@
 // is heated by what its part of the chip consumes. A block of 16 x 16 threads takes a tile into shared memory and does
 // several steps there; with each, the cells it knows shrink by a ring, so tiles overlap (a pyramid).
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -53,12 +54,14 @@ __global__ void advance(const float* before, const float* power, float* after, i
   if (inside && own) after[y * side + x] = tile[ty][tx];
 }
 
-/// Of silicon 0.5 mm thick, on a chip of 16 mm, heated by at most 3 MW/m2; a step changes a cell by 1 mK at most.
+/// Of silicon 0.5 mm thick, on a chip of 16 mm, heated by at most 3 MW/m2; a step changes a cell by 1 mK at most,
+/// and takes from it half of what it differs from its neighbours and the air at most: longer ones are not stable.
 static Material silicon(int side) {
   const double thickness = 0.0005, cell = 0.016 / side, capacity = 0.5 * 1.75e6 * thickness * cell * cell;
   const double conductivity = 100.0, steepest = 3.0e6 / (0.5 * thickness * 1.75e6);
-  return {float(0.001 / steepest / capacity), float(2.0 * conductivity * thickness),
-          float(2.0 * conductivity * thickness), float(conductivity * cell * cell / thickness)};
+  const double per_side = 2.0 * conductivity * thickness, per_air = conductivity * cell * cell / thickness;
+  const double step = std::min(0.001 / steepest, 0.5 * capacity / (4.0 * per_side + per_air));
+  return {float(step / capacity), float(per_side), float(per_side), float(per_air)};
 }
 
 static std::vector<float> advanced(std::vector<float> before, const std::vector<float>& power, int side,
