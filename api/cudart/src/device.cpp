@@ -27,6 +27,11 @@ std::atomic<bool> has_ended{false};
 
 constexpr int kMostDevices = 63;
 
+bool wants_stats() {
+  const char* const wanted = std::getenv("NUNA_STATS");
+  return wanted != nullptr && std::strcmp(wanted, "0") != 0;
+}
+
 int allowed_cores() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -125,7 +130,7 @@ Device::Device()
     lane_.set_gathering([this](const std::shared_ptr<Crew>& crew) { gather(crew); });
     return;
   }
-  spread_.emplace(*context_, memory_);
+  spread_.emplace(*context_, memory_, wants_stats());
   if (replicated()) memory_.set_before_change([this] { lane_.wait(lane_.last()); });
   lane_.set_ahead(&*spread_);
   team_.emplace(lane_.threads(), [this](Crew& crew, int part) { lane_.attend(crew, part); });
@@ -206,9 +211,11 @@ void Device::end() {
   if (has_ended.exchange(true) || InHostFunction::here())
     return;  // exit() inside the lane: nothing can be waited for
   team_.reset();
-  if (const char* const wanted = std::getenv("NUNA_STATS");
-      wanted != nullptr && std::strcmp(wanted, "0") != 0)
-    std::fprintf(stderr, "nuna: stats %s\n", context_->stats().c_str());
+  if (wants_stats()) {
+    const std::string counted = context_->stats();  // an object of JSON
+    std::fprintf(stderr, "nuna: stats {\"sharing_cpu_ns\":%llu,%s\n",
+                 static_cast<unsigned long long>(spread_ ? spread_->cpu_ns() : 0), counted.c_str() + 1);
+  }
   memory_.clear();
   spread_.reset();
   context_.reset();

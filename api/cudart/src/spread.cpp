@@ -1,5 +1,7 @@
 #include "spread.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -15,6 +17,12 @@ namespace {
 
 /// Plans and bindings are forgotten all at once where a program makes ever new ones.
 constexpr std::size_t kMostPlans = 1024;
+
+std::uint64_t thread_cpu_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
 
 /// Copies and fills of at least so many bytes are the devices'.
 constexpr std::size_t kSharedBytes = std::size_t{64} << 10;
@@ -248,6 +256,14 @@ void Spread::run_on_host(const KernelAction& action, const std::string& why) {
 }
 
 bool Spread::launch(const KernelAction& action) {
+  if (!timed_) return launch_untimed(action);
+  const std::uint64_t before = thread_cpu_ns();
+  const bool started = launch_untimed(action);
+  cpu_ns_ += thread_cpu_ns() - before;
+  return started;
+}
+
+bool Spread::launch_untimed(const KernelAction& action) {
   const access::KernelModel* const model = action.function().model.get();
   if (model == nullptr) {
     run_on_host(action, "the compiler has left no model of what it touches");

@@ -38,14 +38,17 @@ struct Function;
 /// Used by the lane's leader only.
 class Spread final : public Ahead {
  public:
-  Spread(Context& context, Memory& memory)
-      : context_(context), memory_(memory), devices_(context.devices() * context.ranks()) {}
+  /// `timed`: counts cpu_ns.
+  Spread(Context& context, Memory& memory, bool timed)
+      : context_(context), memory_(memory), devices_(context.devices() * context.ranks()), timed_(timed) {}
 
   /// Whether this process is one of several ranks.
   bool replicated() const { return context_.ranks() > 1; }
 
   /// Starts the launch on all devices, and returns true; or waits until the host may run it, and returns false: then a turn follows.
   bool launch(const KernelAction& action);
+  /// CPU time of all launches on this thread: plans, what Nuna keeps account of, and handing out the parts; 0 if it is not counted.
+  std::uint64_t cpu_ns() const { return cpu_ns_; }
   /// Whether this rank runs the kernel on the host.
   bool begin_turn(const KernelAction& action);
   void end_turn();
@@ -103,6 +106,7 @@ class Spread final : public Ahead {
     std::map<std::vector<std::uint64_t>, std::unique_ptr<Binding>> bindings;
   };
 
+  bool launch_untimed(const KernelAction& action);
   Plans& plans_of(const KernelAction& action, const access::KernelModel& model);
   Binding* binding_of(const KernelAction& action, const access::KernelModel& model, Plans& plans);
   std::unique_ptr<Binding> bind(std::vector<Target> targets, const std::shared_ptr<SplitPlan>& plan) const;
@@ -115,6 +119,8 @@ class Spread final : public Ahead {
   Context& context_;
   Memory& memory_;
   const int devices_;
+  const bool timed_;
+  std::uint64_t cpu_ns_ = 0;
   std::map<Signature, std::unique_ptr<Plans>> plans_;
   std::deque<nuna::Event> events_;
   std::set<std::pair<const Function*, std::string>> told_;
