@@ -13,6 +13,10 @@ namespace {
 
 SegmentValue value_of(Layers layers) { return {std::make_shared<const Layers>(std::move(layers))}; }
 
+std::shared_ptr<const Image> image_of(const ByteBox& box, RankRange ranks) {
+  return std::make_shared<const Image>(std::vector<Image::Entry>{{box, ranks}});
+}
+
 // The rank that sends bytes which a range of ranks holds alike: spread over the holders.
 RankId sender_among(RankRange holders, RankId receiver) {
   return {holders.begin + receiver.value % holders.size()};
@@ -22,9 +26,15 @@ RankId sender_among(RankRange holders, RankId receiver) {
 void subtract_readings(BoxList& boxes, const Layer& layer, RankId rank) {
   for (const DistributionRef& reader : layer.readers) {
     const Range mine = reader->parts_of(rank);
-    for (int p = mine.begin; p < mine.end && !boxes.empty(); ++p) {
-      for (const ByteBox& b : reader->boxes(p)) base::subtract(boxes, b);
+    BoxList rest;
+    for (const ByteBox& box : boxes) {
+      BoxList left{box};
+      reader->for_each_meeting(box, [&](int p, const ByteBox& b) {
+        if (mine.begin <= p && p < mine.end) base::subtract(left, b);
+      });
+      rest.insert(rest.end(), left.begin(), left.end());
     }
+    boxes = std::move(rest);
   }
 }
 
@@ -34,27 +44,17 @@ template <class F>
 void for_each_holder(const Layer& layer, const ByteBox& region, RankId receiver,
                      std::optional<RankId> only_from, F f) {
   if (layer.image != nullptr) {
-    for (const HeldBox& held : *layer.image) {
-      if (!held.box.overlaps(region)) continue;
-      const RankId holder = held.ranks.contains(receiver) ? receiver : sender_among(held.ranks, receiver);
-      if (only_from && holder != *only_from) continue;
-      f(holder, held.box);
-    }
+    layer.image->for_each_meeting(region, [&](const ByteBox& box, RankRange ranks) {
+      const RankId holder = ranks.contains(receiver) ? receiver : sender_among(ranks, receiver);
+      if (!only_from || holder == *only_from) f(holder, box);
+    });
     return;
   }
   const Distribution& d = *layer.written;
-  PartList parts;
-  if (only_from) {
-    const Range theirs = d.parts_of(*only_from);
-    for (int p = theirs.begin; p < theirs.end; ++p) parts.push_back(p);
-  } else {
-    d.parts_meeting(region, parts);
-  }
-  for (const int p : parts) {
-    for (const ByteBox& b : d.boxes(p)) {
-      if (b.overlaps(region)) f(d.cut().rank_of(p), b);
-    }
-  }
+  d.for_each_meeting(region, [&](int part, const ByteBox& box) {
+    const RankId holder = d.cut().rank_of(part);
+    if ((!only_from || holder == *only_from) && box.overlaps(region)) f(holder, box);
+  });
 }
 
 }  // namespace
@@ -131,9 +131,9 @@ std::vector<RankId> DirectoryState::receivers_from(const Distribution& reading, 
         }
       };
       if (layer.image != nullptr) {
-        for (const HeldBox& held : *layer.image) {
-          const bool everybody = held.ranks.contains(first_reader) && held.ranks.contains(last_reader);
-          if (held.ranks.contains(rank) && !everybody) visit(held.box);
+        for (const auto& held : layer.image->entries()) {
+          const bool everybody = held.value.contains(first_reader) && held.value.contains(last_reader);
+          if (held.value.contains(rank) && !everybody) visit(held.box);
         }
         continue;
       }
@@ -175,8 +175,8 @@ BoxList DirectoryState::held_by(RankId rank, const ByteBox& region) const {
         for (const ByteBox& b : below) base::subtract(visible, b);
         BoxList lacking = visible;
         if (layer.image != nullptr) {
-          for (const HeldBox& h : *layer.image) {
-            if (h.ranks.contains(rank)) base::subtract(lacking, h.box);
+          for (const auto& part : layer.image->entries()) {
+            if (part.value.contains(rank)) base::subtract(lacking, part.box);
           }
         } else {
           const Range mine = layer.written->parts_of(rank);
@@ -210,8 +210,8 @@ BoxList DirectoryState::produced_by(RankId rank) const {
         produced.insert(produced.end(), boxes.begin(), boxes.end());
       };
       if (layers[l].image != nullptr) {
-        for (const HeldBox& held : *layers[l].image) {
-          if (held.ranks.contains(rank)) visit(held.box);
+        for (const auto& held : layers[l].image->entries()) {
+          if (held.value.contains(rank)) visit(held.box);
         }
         continue;
       }
@@ -260,15 +260,14 @@ DirectoryState DirectoryState::after_host_write(const ByteBox& box, RankRange ra
                                                 std::int64_t& flattened) const {
   if (box.empty()) return *this;
   DirectoryState next = *this;
-  next.push(box, Layer{nullptr, std::make_shared<const Image>(Image{{box, ranks}}), {}}, flattened);
+  next.push(box, Layer{nullptr, image_of(box, ranks), {}}, flattened);
   return next;
 }
 
 DirectoryState DirectoryState::after_host_write(Interval range, RankRange ranks) const {
   if (range.empty()) return *this;
   DirectoryState next = *this;
-  next.map_.assign(
-      range, value_of({Layer{nullptr, std::make_shared<const Image>(Image{{shape_.whole(), ranks}}), {}}}));
+  next.map_.assign(range, value_of({Layer{nullptr, image_of(shape_.whole(), ranks), {}}}));
   return next;
 }
 

@@ -58,32 +58,26 @@ Distribution::AxisTable Distribution::table_of(int buffer_axis) const {
 }
 
 void Distribution::build_function() {
+  std::vector<base::BoxIndex<int>::Entry> entries;
   boxes_of_part_.resize(static_cast<std::size_t>(cut_->parts()));
   for (int p = 0; p < cut_->parts(); ++p) {
     const Part part = cut_->describe(p);
     if (part.threads.empty()) continue;
     BoxList& boxes = boxes_of_part_[static_cast<std::size_t>(p)];
+    Index end = 0;  // of all so far, along axis 0
     for (const ByteBox& b : access::function_boxes(map_, shape_, part)) {
-      BoxList fresh{b};  // a function may name an element twice
-      for (const ByteBox& earlier : boxes) base::subtract(fresh, earlier);
+      BoxList fresh{b};
+      if (b[0].begin < end) {  // a function may name an element twice
+        for (const ByteBox& earlier : boxes) base::subtract(fresh, earlier);
+      }
       boxes.insert(boxes.end(), fresh.begin(), fresh.end());
+      end = std::max(end, b[0].end);
     }
-    for (const ByteBox& b : boxes) {
-      entries_.push_back({b, p, 0});
-      hull_ = base::hull(hull_, b);
-    }
+    for (const ByteBox& b : boxes) entries.push_back({b, p});
   }
-  std::sort(entries_.begin(), entries_.end(), [](const Entry& x, const Entry& y) {
-    return x.box[0].begin != y.box[0].begin ? x.box[0].begin < y.box[0].begin : x.part < y.part;
-  });
-  Index end = 0;
-  Index bytes = 0;
-  for (Entry& e : entries_) {
-    end = std::max(end, e.box[0].end);
-    e.outer_end_so_far = end;
-    bytes += e.box.bytes();
-  }
-  fills_hull_ = bytes == hull_.bytes() && !function_overlap();
+  boxes_ = base::BoxIndex<int>(std::move(entries));
+  hull_ = boxes_.bounds();
+  fills_hull_ = boxes_.bytes() == hull_.bytes() && !function_overlap();
 }
 
 BoxList Distribution::boxes(int part) const {
@@ -140,13 +134,8 @@ void Distribution::parts_meeting(const ByteBox& region, PartList& parts) const {
     }
     return;
   }
-  const auto first = std::partition_point(entries_.begin(), entries_.end(), [&](const Entry& e) {
-    return e.outer_end_so_far <= region[0].begin;
-  });
   const std::size_t before = parts.size();
-  for (auto e = first; e != entries_.end() && e->box[0].begin < region[0].end; ++e) {
-    if (e->box.overlaps(region)) parts.push_back(e->part);
-  }
+  boxes_.for_each_meeting(region, [&](const ByteBox&, int part) { parts.push_back(part); });
   const auto begin = parts.begin() + static_cast<std::ptrdiff_t>(before);
   std::sort(begin, parts.end());
   parts.erase(std::unique(begin, parts.end()), parts.end());
@@ -189,14 +178,11 @@ std::optional<Overlap> Distribution::monotone_overlap() const {
 }
 
 std::optional<Overlap> Distribution::function_overlap() const {
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    for (std::size_t j = i + 1; j < entries_.size() && entries_[j].box[0].begin < entries_[i].box[0].end;
-         ++j) {
-      if (entries_[i].part != entries_[j].part && entries_[i].box.overlaps(entries_[j].box)) {
-        return Overlap{std::min(entries_[i].part, entries_[j].part),
-                       std::max(entries_[i].part, entries_[j].part),
-                       entries_[i].box.intersect(entries_[j].box)};
-      }
+  const auto& entries = boxes_.entries();
+  for (auto a = entries.begin(); a != entries.end(); ++a) {
+    for (auto b = a + 1; b != entries.end() && b->box[0].begin < a->box[0].end; ++b) {
+      if (a->value == b->value || !a->box.overlaps(b->box)) continue;
+      return Overlap{std::min(a->value, b->value), std::max(a->value, b->value), a->box.intersect(b->box)};
     }
   }
   return std::nullopt;
@@ -205,14 +191,12 @@ std::optional<Overlap> Distribution::function_overlap() const {
 std::optional<Overlap> Distribution::find_overlap(const Distribution& other) const {
   for (int p = 0; p < cut_->parts(); ++p) {
     for (const ByteBox& box : boxes(p)) {
-      PartList meeting;
-      other.parts_meeting(box, meeting);
-      for (const int q : meeting) {
-        if (q == p) continue;
-        for (const ByteBox& b : other.boxes(q)) {
-          if (b.overlaps(box)) return Overlap{p, q, b.intersect(box)};
-        }
-      }
+      std::optional<Overlap> first;
+      other.for_each_meeting(box, [&](int q, const ByteBox& b) {
+        if (q != p && b.overlaps(box) && (!first || q < first->part_b))
+          first = Overlap{p, q, b.intersect(box)};
+      });
+      if (first) return first;
     }
   }
   return std::nullopt;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "access/cut.hpp"
+#include "base/box_index.hpp"
 #include "base/boxes.hpp"
 #include "nuna/access_map.hpp"
 
@@ -45,6 +46,19 @@ class Distribution {
   base::BoxList boxes(int part) const;
   /// Appends the parts that touch some byte of `region`, ascending.
   void parts_meeting(const base::ByteBox& region, PartList& parts) const;
+  /// Calls f(part, box) for every box of a part that meets `region`.
+  template <class F>
+  void for_each_meeting(const base::ByteBox& region, F f) const {
+    if (!is_monotone()) {
+      boxes_.for_each_meeting(region, [&](const base::ByteBox& box, int part) { f(part, box); });
+      return;
+    }
+    PartList parts;
+    parts_meeting(region, parts);
+    for (const int p : parts) {
+      for (const base::ByteBox& box : boxes(p)) f(p, box);
+    }
+  }
   /// The parts of `rank`.
   access::Range parts_of(base::RankId rank) const { return cut_->parts_of(rank); }
 
@@ -69,11 +83,6 @@ class Distribution {
     bool apart = true;              // whether neighbours touch different elements
     bool gapless = true;            // whether neighbours leave no element between them
   };
-  struct Entry {  // one box of a user's function
-    base::ByteBox box;
-    int part = 0;
-    Index outer_end_so_far = 0;  // the largest end on axis 0 up to this entry
-  };
 
   void build_monotone();
   AxisTable table_of(int buffer_axis) const;
@@ -87,7 +96,7 @@ class Distribution {
   base::Shape shape_;
   bool fast_;
   absl::InlinedVector<AxisTable, kMaxDims> tables_;
-  std::vector<Entry> entries_;                // sorted by (axis 0 begin, part)
+  base::BoxIndex<int> boxes_;                 // of functions, with their parts
   std::vector<base::BoxList> boxes_of_part_;  // functions only
   base::ByteBox hull_;
   bool fills_hull_ = false;

@@ -17,9 +17,9 @@ bool same(const std::shared_ptr<const Image>& a, const std::shared_ptr<const Ima
 }
 
 // Every box of the layer's image with its holders. O(parts): for flattening only.
-void append_image(const Layer& layer, Image& out) {
+void append_image(const Layer& layer, std::vector<Image::Entry>& out) {
   if (layer.image != nullptr) {
-    out.insert(out.end(), layer.image->begin(), layer.image->end());
+    out.insert(out.end(), layer.image->entries().begin(), layer.image->entries().end());
     return;
   }
   const Distribution& d = *layer.written;
@@ -29,17 +29,35 @@ void append_image(const Layer& layer, Image& out) {
   }
 }
 
+// Boxes that touch and are held alike become one. Disjoint boxes in, disjoint boxes out.
+std::vector<Image::Entry> melted(std::vector<Image::Entry> boxes) {
+  std::sort(boxes.begin(), boxes.end(),
+            [](const auto& a, const auto& b) { return a.box[0].begin < b.box[0].begin; });
+  std::vector<Image::Entry> fewer;
+  for (const auto& held : boxes) {
+    const auto both = fewer.empty() || fewer.back().value != held.value
+                          ? std::nullopt
+                          : base::united(fewer.back().box, held.box);
+    if (both) {
+      fewer.back().box = *both;
+    } else {
+      fewer.push_back(held);
+    }
+  }
+  return fewer;
+}
+
 Layer flatten(const Layer& newer, const Layer& older) {
-  Image image;
+  std::vector<Image::Entry> image;
   append_image(newer, image);
-  Image below;
+  std::vector<Image::Entry> below;
   append_image(older, below);
-  for (const HeldBox& held : below) {
+  for (const auto& held : below) {
     BoxList visible{held.box};
     subtract_image(visible, newer);
-    for (const ByteBox& b : visible) image.push_back({b, held.ranks});
+    for (const ByteBox& b : visible) image.push_back({b, held.value});
   }
-  return {nullptr, std::make_shared<const Image>(std::move(image)), {}};
+  return {nullptr, std::make_shared<const Image>(melted(std::move(image))), {}};
 }
 
 bool covers(const Layer& top, const Layer& below, const BoxList& clip) {
@@ -63,17 +81,12 @@ bool operator==(const Layer& a, const Layer& b) {
 }
 
 ByteBox hull_of(const Layer& layer) {
-  if (layer.written != nullptr) return layer.written->hull();
-  ByteBox h;
-  for (const HeldBox& held : *layer.image) h = base::hull(h, held.box);
-  return h;
+  return layer.written != nullptr ? layer.written->hull() : layer.image->bounds();
 }
 
 bool fills_hull(const Layer& layer) {
   if (layer.written != nullptr) return layer.written->fills_hull();
-  Index bytes = 0;
-  for (const HeldBox& held : *layer.image) bytes += held.box.bytes();
-  return bytes == hull_of(layer).bytes();
+  return layer.image->bytes() == layer.image->bounds().bytes();
 }
 
 void subtract_image(BoxList& boxes, const Layer& layer) {
@@ -83,17 +96,13 @@ void subtract_image(BoxList& boxes, const Layer& layer) {
     base::subtract(boxes, hull);
     return;
   }
-  if (layer.image != nullptr) {
-    for (const HeldBox& held : *layer.image) base::subtract(boxes, held.box);
-    return;
-  }
   BoxList rest;
   for (const ByteBox& box : boxes) {
     BoxList left{box};
-    PartList parts;
-    layer.written->parts_meeting(box, parts);
-    for (const int p : parts) {
-      for (const ByteBox& b : layer.written->boxes(p)) base::subtract(left, b);
+    if (layer.image != nullptr) {
+      layer.image->for_each_meeting(box, [&](const ByteBox& b, RankRange) { base::subtract(left, b); });
+    } else {
+      layer.written->for_each_meeting(box, [&](int, const ByteBox& b) { base::subtract(left, b); });
     }
     rest.insert(rest.end(), left.begin(), left.end());
   }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/box_index.hpp"
 #include "base/boxes.hpp"
 #include "base/ids.hpp"
 #include "coherence/distribution.hpp"
@@ -27,21 +28,14 @@ struct RankRange {
   bool contains(base::RankId r) const { return begin <= r.value && r.value < end; }
   int size() const { return end - begin; }
   friend bool operator==(RankRange, RankRange) = default;
-};
-
-/// Bytes held alike by a range of ranks.
-struct HeldBox {
-  base::ByteBox box;
-  RankRange ranks;
-  friend bool operator==(const HeldBox&, const HeldBox&) = default;
   template <class H>
-  friend H AbslHashValue(H h, const HeldBox& b) {
-    return H::combine(std::move(h), b.box, b.ranks.begin, b.ranks.end);
+  friend H AbslHashValue(H h, RankRange r) {
+    return H::combine(std::move(h), r.begin, r.end);
   }
 };
 
-/// Disjoint boxes: the image of a host write (one box, all ranks) or of flattened layers.
-using Image = std::vector<HeldBox>;
+/// Disjoint boxes, each held alike by a range of ranks: the image of a host write (one box, all ranks) or of flattened layers.
+using Image = base::BoxIndex<RankRange>;
 
 struct Layer {
   DistributionRef written;                                    ///< by a launch; or null and

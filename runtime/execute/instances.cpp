@@ -18,6 +18,9 @@ namespace {
 
 // Gaps between rows that are larger than this are not committed along with the rows.
 constexpr Index kGapBytes = Index{64} << 10;
+
+/// Memory of buffers with one axis is made usable in pieces of so many bytes.
+constexpr Index kGranuleBytes = Index{64} << 10;
 constexpr std::size_t kManyRecords = 24;
 
 void add(Tickets& after, Ticket ticket, bool order_only) {
@@ -80,9 +83,20 @@ Index Instances::offset_of(const Place& place, const ByteBox& box) const {
   return offset;
 }
 
-BoxList Instances::ensure(PlaceId id, const ByteBox& box) {
+// Rows that lie apart in one axis would be a long list; memory comes in pages anyway.
+ByteBox Instances::with_surroundings(const ByteBox& box) const {
+  if (!dense() || shape_.extents.dims != 1) return box;
+  const Index granule = std::max<Index>(1, kGranuleBytes / shape_.element_bytes);
+  ByteBox wide = shape_.whole();
+  wide[0] = {box[0].begin / granule * granule,
+             std::min(shape_.extents[0], (box[0].end + granule - 1) / granule * granule)};
+  return wide;
+}
+
+BoxList Instances::ensure(PlaceId id, const ByteBox& wanted) {
   Place& place = at(id);
-  if (box.empty()) return {};
+  if (wanted.empty()) return {};
+  const ByteBox box = with_surroundings(wanted);
   for (const ByteBox& b : place.ensured) {
     if (b.contains(box)) return {};
   }

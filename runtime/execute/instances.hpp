@@ -45,7 +45,7 @@ class Instances {
   /// Of a dense buffer, in every place's range.
   Index offset() const { return *dense_offset_; }
 
-  /// Commits the memory of `box` in `place`; returns the part of it that is new. Throws Error (out_of_memory; unsupported
+  /// Commits the memory of `box` in `place`, and of what shares pages with it; returns the part of it that is new. Throws Error (out_of_memory; unsupported
   /// when a buffer that is not dense would have to move while it is pinned); the contents are as before then.
   base::BoxList ensure(base::PlaceId place, const base::ByteBox& box);
   const std::optional<Adopted>& adopted() const { return adopted_; }
@@ -101,6 +101,7 @@ class Instances {
   Place& at(base::PlaceId p) { return places_[static_cast<std::size_t>(p.value)]; }
   const Place& at(base::PlaceId p) const { return places_[static_cast<std::size_t>(p.value)]; }
   static void set_strides(Place& place, const base::ByteBox& box, Index element_bytes, Index chunk_offset);
+  base::ByteBox with_surroundings(const base::ByteBox& box) const;
   void grow(base::PlaceId id, const base::ByteBox& box);
   void give_back(base::PlaceId id, const Place& place);
   void commit(base::PlaceId id, const Place& place, const base::ByteBox& box) const;

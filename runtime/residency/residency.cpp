@@ -26,9 +26,21 @@ bool touch(const ByteBox& a, const ByteBox& b) {
 
 }  // namespace
 
+ResidencyState::Range ResidencyState::near(const ByteBox& box) const {
+  if (!apart_) return {0, holdings_.size()};
+  const auto first = std::partition_point(holdings_.begin(), holdings_.end(),
+                                          [&](const Holding& h) { return h.box[0].end < box[0].begin; });
+  const auto last = std::partition_point(first, holdings_.end(),
+                                         [&](const Holding& h) { return h.box[0].begin <= box[0].end; });
+  return {static_cast<std::size_t>(first - holdings_.begin()),
+          static_cast<std::size_t>(last - holdings_.begin())};
+}
+
 std::vector<Holding> ResidencyState::within(const ByteBox& box) const {
   std::vector<Holding> found;
-  for (const Holding& h : holdings_) {
+  const Range range = near(box);
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    const Holding& h = holdings_[i];
     if (h.box.overlaps(box)) found.push_back({h.box.intersect(box), h.places});
   }
   return found;
@@ -48,8 +60,11 @@ void ResidencyState::transform(const ByteBox& box, F places_after) {
   const auto changes = [&](const Holding& h) {
     return h.box.overlaps(box) && places_after(h.places) != h.places;
   };
-  const auto first = std::find_if(holdings_.begin(), holdings_.end(), changes);
-  if (first == holdings_.end()) return;
+  const Range range = near(box);
+  const auto last = holdings_.begin() + static_cast<std::ptrdiff_t>(range.end);
+  const auto first =
+      std::find_if(holdings_.begin() + static_cast<std::ptrdiff_t>(range.begin), last, changes);
+  if (first == last) return;
   std::vector<Holding> fresh;
   const auto replaced = [&](const Holding& h) {
     if (!changes(h)) return false;
@@ -60,7 +75,7 @@ void ResidencyState::transform(const ByteBox& box, F places_after) {
       fresh.push_back({h.box.intersect(box), places});
     return true;
   };
-  holdings_.erase(std::remove_if(first, holdings_.end(), replaced), holdings_.end());
+  holdings_.erase(std::remove_if(first, last, replaced), last);
   unite(std::move(fresh));
 }
 
@@ -70,7 +85,8 @@ void ResidencyState::unite(std::vector<Holding> fresh) {
   while (!fresh.empty()) {
     Holding h = fresh.back();
     fresh.pop_back();
-    for (std::size_t i = 0; i < holdings_.size();) {
+    Range range = near(h.box);
+    for (std::size_t i = range.begin; i < range.end;) {
       const bool meets = holdings_[i].places == h.places && touch(holdings_[i].box, h.box);
       const auto both = meets ? base::united(holdings_[i].box, h.box) : std::nullopt;
       if (!both) {
@@ -79,10 +95,19 @@ void ResidencyState::unite(std::vector<Holding> fresh) {
       }
       h.box = *both;
       holdings_.erase(holdings_.begin() + static_cast<std::ptrdiff_t>(i));
-      i = 0;  // the larger one may fit others
+      range = near(h.box);  // the larger one may fit others
+      i = range.begin;
     }
-    holdings_.insert(std::upper_bound(holdings_.begin(), holdings_.end(), h, before), h);
+    insert(h);
   }
+}
+
+void ResidencyState::insert(const Holding& h) {
+  if (holdings_.empty()) apart_ = true;
+  const auto next = std::upper_bound(holdings_.begin(), holdings_.end(), h, before);
+  if (next != holdings_.end() && next->box[0].begin < h.box[0].end) apart_ = false;
+  if (next != holdings_.begin() && h.box[0].begin < std::prev(next)->box[0].end) apart_ = false;
+  holdings_.insert(next, h);
 }
 
 void ResidencyState::set(const ByteBox& box, PlaceSet places) {

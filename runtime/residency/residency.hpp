@@ -58,7 +58,9 @@ class ResidencyState {
   /// Nobody holds anything of `box`.
   void drop(const base::ByteBox& box);
 
-  friend bool operator==(const ResidencyState&, const ResidencyState&) = default;
+  friend bool operator==(const ResidencyState& a, const ResidencyState& b) {
+    return a.holdings_ == b.holdings_;
+  }
   template <class H>
   friend H AbslHashValue(H h, const ResidencyState& s) {
     for (const Holding& x : s.holdings_) h = H::combine(std::move(h), x.box, x.places.bits());
@@ -69,8 +71,16 @@ class ResidencyState {
   template <class F>
   void transform(const base::ByteBox& box, F places_after);
   void unite(std::vector<Holding> fresh);
+  void insert(const Holding& h);
+  struct Range {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  /// Those that may overlap or touch `box`.
+  Range near(const base::ByteBox& box) const;
 
   std::vector<Holding> holdings_;  // sorted, united where that makes one box of two
+  bool apart_ = true;  // no two share a place on axis 0: rows and ranges, of which there may be many
 };
 
 using ResidencyRef = std::shared_ptr<const ResidencyState>;

@@ -1,0 +1,52 @@
+#include "base/box_index.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace nuna::base {
+namespace {
+
+ByteBox random_box(std::mt19937& random) {
+  ByteBox box;
+  for (int axis = 0; axis < 4; ++axis) {
+    const Index begin = static_cast<Index>(random() % 20);
+    box[axis] = {begin, begin + static_cast<Index>(random() % 6)};
+  }
+  return box;
+}
+
+TEST(BoxIndex, FindsWhatALookAtEveryBoxFinds) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<BoxIndex<int>::Entry> boxes;
+    for (int i = 0; i < round % 40; ++i) boxes.push_back({random_box(random), i});
+    const BoxIndex<int> index(boxes);
+    for (int q = 0; q < 10; ++q) {
+      const ByteBox region = random_box(random);
+      std::vector<int> expected;
+      for (const auto& b : boxes) {
+        if (b.box.overlaps(region)) expected.push_back(b.value);
+      }
+      std::vector<int> found;
+      index.for_each_meeting(region, [&](const ByteBox& box, int value) {
+        EXPECT_EQ(box, boxes[static_cast<std::size_t>(value)].box);
+        found.push_back(value);
+      });
+      std::sort(found.begin(), found.end());
+      EXPECT_EQ(found, expected);
+    }
+  }
+}
+
+TEST(BoxIndex, KnowsItsBoundsAndBytes) {
+  const BoxIndex<int> index({{{{Interval{8, 10}, Interval{0, 1}, Interval{0, 1}, Interval{0, 4}}}, 1},
+                             {{{Interval{2, 3}, Interval{0, 1}, Interval{0, 1}, Interval{0, 4}}}, 2}});
+  EXPECT_EQ(index.bytes(), 12);
+  EXPECT_EQ(index.bounds()[0], (Interval{2, 10}));
+  EXPECT_EQ(index.entries().front().value, 2);
+  EXPECT_EQ(BoxIndex<int>().size(), 0U);
+}
+
+}  // namespace
+}  // namespace nuna::base
