@@ -52,6 +52,23 @@ class BoxIndex {
     }
   }
 
+  /// Appends what of `region` lies in no box.
+  void append_outside(const ByteBox& region, BoxList& outside) const {
+    BoxList left{region};
+    for_each_meeting(region, [&](const ByteBox& box, const Value&) {
+      BoxList rest;
+      for (const ByteBox& piece : left) {
+        if (piece[0].end <= box[0].begin) {  // and what follows begins no earlier
+          outside.push_back(piece);
+        } else {
+          subtract(piece, box, rest);
+        }
+      }
+      left = std::move(rest);
+    });
+    outside.insert(outside.end(), left.begin(), left.end());
+  }
+
   friend bool operator==(const BoxIndex& a, const BoxIndex& b) { return a.entries_ == b.entries_; }
   template <class H>
   friend H AbslHashValue(H h, const BoxIndex& index) {

@@ -141,6 +141,16 @@ void Distribution::parts_meeting(const ByteBox& region, PartList& parts) const {
   parts.erase(std::unique(begin, parts.end()), parts.end());
 }
 
+void Distribution::append_outside(const ByteBox& region, BoxList& outside) const {
+  if (!is_monotone()) {
+    boxes_.append_outside(region, outside);
+    return;
+  }
+  BoxList left{region};
+  for_each_meeting(region, [&](int, const ByteBox& box) { base::subtract(left, box); });
+  outside.insert(outside.end(), left.begin(), left.end());
+}
+
 std::optional<Overlap> Distribution::find_overlap() const {
   if (hull_.empty()) return std::nullopt;
   return is_monotone() ? monotone_overlap() : function_overlap();

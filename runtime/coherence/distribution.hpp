@@ -59,6 +59,8 @@ class Distribution {
       for (const base::ByteBox& box : boxes(p)) f(p, box);
     }
   }
+  /// Appends what of `region` no part touches.
+  void append_outside(const base::ByteBox& region, base::BoxList& outside) const;
   /// The parts of `rank`.
   access::Range parts_of(base::RankId rank) const { return cut_->parts_of(rank); }
 

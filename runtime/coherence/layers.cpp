@@ -98,13 +98,11 @@ void subtract_image(BoxList& boxes, const Layer& layer) {
   }
   BoxList rest;
   for (const ByteBox& box : boxes) {
-    BoxList left{box};
     if (layer.image != nullptr) {
-      layer.image->for_each_meeting(box, [&](const ByteBox& b, RankRange) { base::subtract(left, b); });
+      layer.image->append_outside(box, rest);
     } else {
-      layer.written->for_each_meeting(box, [&](int, const ByteBox& b) { base::subtract(left, b); });
+      layer.written->append_outside(box, rest);
     }
-    rest.insert(rest.end(), left.begin(), left.end());
   }
   boxes = std::move(rest);
 }

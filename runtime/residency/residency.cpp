@@ -1,6 +1,7 @@
 #include "residency/residency.hpp"
 
-#include <algorithm>
+#include <iterator>
+#include <limits>
 
 namespace nuna::residency {
 
@@ -8,13 +9,6 @@ using base::BoxList;
 using base::ByteBox;
 
 namespace {
-
-bool before(const Holding& a, const Holding& b) {
-  for (int axis = 0; axis < 4; ++axis) {
-    if (a.box[axis].begin != b.box[axis].begin) return a.box[axis].begin < b.box[axis].begin;
-  }
-  return false;
-}
 
 /// Or overlap.
 bool touch(const ByteBox& a, const ByteBox& b) {
@@ -27,21 +21,21 @@ bool touch(const ByteBox& a, const ByteBox& b) {
 }  // namespace
 
 ResidencyState::Range ResidencyState::near(const ByteBox& box) const {
-  if (!apart_) return {0, holdings_.size()};
-  const auto first = std::partition_point(holdings_.begin(), holdings_.end(),
-                                          [&](const Holding& h) { return h.box[0].end < box[0].begin; });
-  const auto last = std::partition_point(first, holdings_.end(),
-                                         [&](const Holding& h) { return h.box[0].begin <= box[0].end; });
-  return {static_cast<std::size_t>(first - holdings_.begin()),
-          static_cast<std::size_t>(last - holdings_.begin())};
+  if (!apart_) return {holdings_.begin(), holdings_.end()};
+  const auto from = [&](Index begin) {
+    constexpr Interval kFirst{std::numeric_limits<Index>::min(), 0};
+    return holdings_.lower_bound(Holding{{{Interval{begin, begin}, kFirst, kFirst, kFirst}}, {}});
+  };
+  auto first = from(box[0].begin);
+  if (first != holdings_.begin()) --first;
+  return {first, from(box[0].end + 1)};
 }
 
 std::vector<Holding> ResidencyState::within(const ByteBox& box) const {
   std::vector<Holding> found;
   const Range range = near(box);
-  for (std::size_t i = range.begin; i < range.end; ++i) {
-    const Holding& h = holdings_[i];
-    if (h.box.overlaps(box)) found.push_back({h.box.intersect(box), h.places});
+  for (auto h = range.begin; h != range.end; ++h) {
+    if (h->box.overlaps(box)) found.push_back({h->box.intersect(box), h->places});
   }
   return found;
 }
@@ -54,60 +48,50 @@ Index ResidencyState::bytes_at(base::PlaceId place) const {
   return sum;
 }
 
-// Lists may be long, thousands of rows of which each is transformed: what does not meet `box` is looked at and left where it is.
 template <class F>
 void ResidencyState::transform(const ByteBox& box, F places_after) {
-  const auto changes = [&](const Holding& h) {
-    return h.box.overlaps(box) && places_after(h.places) != h.places;
-  };
+  std::vector<Holding> changed;
   const Range range = near(box);
-  const auto last = holdings_.begin() + static_cast<std::ptrdiff_t>(range.end);
-  const auto first =
-      std::find_if(holdings_.begin() + static_cast<std::ptrdiff_t>(range.begin), last, changes);
-  if (first == last) return;
+  for (auto h = range.begin; h != range.end; ++h) {
+    if (h->box.overlaps(box) && places_after(h->places) != h->places) changed.push_back(*h);
+  }
   std::vector<Holding> fresh;
-  const auto replaced = [&](const Holding& h) {
-    if (!changes(h)) return false;
+  for (const Holding& h : changed) {
+    holdings_.erase(h);
     BoxList rest;
     base::subtract(h.box, box, rest);
     for (const ByteBox& b : rest) fresh.push_back({b, h.places});
     if (const PlaceSet places = places_after(h.places); !places.empty())
       fresh.push_back({h.box.intersect(box), places});
-    return true;
-  };
-  holdings_.erase(std::remove_if(first, last, replaced), last);
+  }
   unite(std::move(fresh));
 }
 
-// One order, and no two holdings that are one box: equal contents are usually equal values, so that states recur. What was
-// there has no such pairs, so only the fresh ones are compared.
+// No two holdings that are one box: equal contents are usually equal values, so that states recur. What was there has no such
+// pairs, so only the fresh ones are compared.
 void ResidencyState::unite(std::vector<Holding> fresh) {
   while (!fresh.empty()) {
     Holding h = fresh.back();
     fresh.pop_back();
-    Range range = near(h.box);
-    for (std::size_t i = range.begin; i < range.end;) {
-      const bool meets = holdings_[i].places == h.places && touch(holdings_[i].box, h.box);
-      const auto both = meets ? base::united(holdings_[i].box, h.box) : std::nullopt;
-      if (!both) {
-        ++i;
-        continue;
-      }
-      h.box = *both;
-      holdings_.erase(holdings_.begin() + static_cast<std::ptrdiff_t>(i));
-      range = near(h.box);  // the larger one may fit others
-      i = range.begin;
+    while (const auto other = one_box_with(h)) {
+      h.box = *base::united(other->box, h.box);
+      holdings_.erase(*other);
     }
-    insert(h);
+    if (holdings_.empty()) apart_ = true;
+    const auto next = holdings_.upper_bound(h);
+    if (next != holdings_.end() && next->box[0].begin < h.box[0].end) apart_ = false;
+    if (next != holdings_.begin() && h.box[0].begin < std::prev(next)->box[0].end) apart_ = false;
+    holdings_.insert(next, h);
   }
 }
 
-void ResidencyState::insert(const Holding& h) {
-  if (holdings_.empty()) apart_ = true;
-  const auto next = std::upper_bound(holdings_.begin(), holdings_.end(), h, before);
-  if (next != holdings_.end() && next->box[0].begin < h.box[0].end) apart_ = false;
-  if (next != holdings_.begin() && h.box[0].begin < std::prev(next)->box[0].end) apart_ = false;
-  holdings_.insert(next, h);
+std::optional<Holding> ResidencyState::one_box_with(const Holding& h) const {
+  const Range range = near(h.box);
+  for (auto other = range.begin; other != range.end; ++other) {
+    if (other->places == h.places && touch(other->box, h.box) && base::united(other->box, h.box))
+      return *other;
+  }
+  return std::nullopt;
 }
 
 void ResidencyState::set(const ByteBox& box, PlaceSet places) {

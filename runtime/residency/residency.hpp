@@ -5,8 +5,11 @@
 // what other ranks send or expect; eviction, stealing and replicas may change it freely, as long as no box that the
 // directory says this rank holds loses its last place. Pure.
 
+#include <absl/container/btree_set.h>
+
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/boxes.hpp"
@@ -40,10 +43,21 @@ struct Holding {
   friend bool operator==(const Holding&, const Holding&) = default;
 };
 
+/// The order of holdings: by where their boxes begin.
+struct Before {
+  bool operator()(const Holding& a, const Holding& b) const {
+    for (int axis = 0; axis < 4; ++axis) {
+      if (a.box[axis].begin != b.box[axis].begin) return a.box[axis].begin < b.box[axis].begin;
+    }
+    return false;
+  }
+};
+using Holdings = absl::btree_set<Holding, Before>;
+
 class ResidencyState {
  public:
   /// Boxes in a fixed order, disjoint.
-  const std::vector<Holding>& holdings() const { return holdings_; }
+  const Holdings& holdings() const { return holdings_; }
   /// What of `box` is held, cut to it.
   std::vector<Holding> within(const base::ByteBox& box) const;
   /// The bytes that `place` holds.
@@ -71,15 +85,16 @@ class ResidencyState {
   template <class F>
   void transform(const base::ByteBox& box, F places_after);
   void unite(std::vector<Holding> fresh);
-  void insert(const Holding& h);
+  /// One that forms one box with `h`.
+  std::optional<Holding> one_box_with(const Holding& h) const;
   struct Range {
-    std::size_t begin = 0;
-    std::size_t end = 0;
+    Holdings::const_iterator begin;
+    Holdings::const_iterator end;
   };
   /// Those that may overlap or touch `box`.
   Range near(const base::ByteBox& box) const;
 
-  std::vector<Holding> holdings_;  // sorted, united where that makes one box of two
+  Holdings holdings_;  // united where that makes one box of two
   bool apart_ = true;  // no two share a place on axis 0: rows and ranges, of which there may be many
 };
 

@@ -39,6 +39,30 @@ TEST(BoxIndex, FindsWhatALookAtEveryBoxFinds) {
   }
 }
 
+TEST(BoxIndex, KnowsWhatLiesOutside) {
+  std::mt19937 random(9);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<BoxIndex<int>::Entry> entries;
+    for (int i = 0; i < round % 30; ++i) entries.push_back({random_box(random), i});
+    const ByteBox region = random_box(random);
+    BoxList expected{region};
+    for (const auto& e : entries) subtract(expected, e.box);
+    BoxList outside;
+    BoxIndex<int>(entries).append_outside(region, outside);
+    Index bytes = 0;
+    for (const ByteBox& piece : outside) {
+      bytes += piece.bytes();
+      subtract(expected, piece);
+    }
+    BoxList all{region};
+    for (const auto& e : entries) subtract(all, e.box);
+    Index expected_bytes = 0;
+    for (const ByteBox& piece : all) expected_bytes += piece.bytes();
+    EXPECT_EQ(bytes, expected_bytes) << "disjoint";
+    EXPECT_TRUE(std::all_of(expected.begin(), expected.end(), [](const ByteBox& b) { return b.empty(); }));
+  }
+}
+
 TEST(BoxIndex, KnowsItsBoundsAndBytes) {
   const BoxIndex<int> index({{{{Interval{8, 10}, Interval{0, 1}, Interval{0, 1}, Interval{0, 4}}}, 1},
                              {{{Interval{2, 3}, Interval{0, 1}, Interval{0, 1}, Interval{0, 4}}}, 2}});

@@ -46,7 +46,9 @@ class TwoDevices {
     held_ = lowered.next;
     return *lowered.plan;
   }
-  const std::vector<Holding>& held(std::size_t buffer) const { return held_[buffer]->holdings(); }
+  std::vector<Holding> held(std::size_t buffer) const {
+    return {held_[buffer]->holdings().begin(), held_[buffer]->holdings().end()};
+  }
 
  private:
   static Lowering::Config config(Reach reach) {

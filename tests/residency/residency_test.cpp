@@ -71,7 +71,7 @@ TEST_P(ResidencyOfAxes, HoldingsAreInOrderAndNoTwoAreOneBox) {
     if (step % 3 == 0) state.set(b, PlaceSet::only(place));
     if (step % 3 == 1) state.add(b, place);
     if (step % 3 == 2) state.remove(b, place);
-    const auto& all = state.holdings();
+    const std::vector<Holding> all(state.holdings().begin(), state.holdings().end());
     for (std::size_t one = 0; one < all.size(); ++one) {
       for (std::size_t other = one + 1; other < all.size(); ++other) {
         const auto begin = [](const Holding& h) { return std::make_pair(h.box[0].begin, h.box[1].begin); };
