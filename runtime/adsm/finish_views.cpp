@@ -53,6 +53,21 @@ std::vector<std::byte> HostViews::packed(const HostView& view) const {
   return bytes;
 }
 
+std::span<const std::byte> HostViews::bytes_of(const HostView& view, std::vector<std::byte>& room) const {
+  std::span<const std::byte> all;
+  int runs = 0;
+  for (const ByteBox& b : boxes(view)) {
+    for_each_region_run(view.buffer->instances->region(base::kHostPlace, b),
+                        [&](const std::byte* run, Index size) {
+                          all = {run, static_cast<std::size_t>(size)};
+                          ++runs;
+                        });
+  }
+  if (runs == 1) return all;
+  room = packed(view);
+  return room;
+}
+
 void HostViews::unpack(const HostView& view, const std::vector<std::byte>& bytes) const {
   const std::byte* next = bytes.data();
   for (const ByteBox& b : boxes(view)) {
@@ -93,7 +108,8 @@ void HostViews::mark_written(HostView& view, coherence::RankRange ranks) {
 void HostViews::finish_write(HostView& view, std::string_view site) {
   const auto envelope = program_.count_call("close a host view", site, asked(view));
   if (program_.config().team.ranks == 1) return;  // it holds the newest bytes since its opening
-  const std::vector<std::byte> bytes = packed(view);
+  std::vector<std::byte> room;
+  const std::span<const std::byte> bytes = bytes_of(view, room);
   const auto hashes = program_.communicator().allgather(envelope, chunk_hashes(bytes));
   const auto unequal = differences(hashes, static_cast<Index>(bytes.size()));
   if (unequal.empty()) return;
@@ -117,8 +133,9 @@ void HostViews::refuse_unequal(const HostView& view, const Conflict& first) cons
 void HostViews::finish_led(HostView& view, std::string_view site) {
   const auto envelope = program_.count_call("close a host view", site, asked(view));
   if (program_.config().team.ranks == 1) return mark_written(view, program_.all_ranks());
+  std::vector<std::byte> room;
   const auto all = program_.communicator().allgather(
-      envelope, view.elsewhere ? std::vector<std::byte>() : changed_pages(packed(view), view.twin));
+      envelope, view.elsewhere ? std::vector<std::byte>() : changed_pages(bytes_of(view, room), view.twin));
   view.twin.clear();
   const LedChanges changed = led_changes(all, view.everywhere, view.buffer->shape().bytes());
   for (const Interval& bytes : changed.alike) program_.host_wrote(*view.buffer, bytes, program_.all_ranks());

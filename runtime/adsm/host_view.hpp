@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -171,6 +172,8 @@ class HostViews {
   void begin(HostView& view, std::uint64_t buffer);
   void end(HostView& view);
   std::vector<std::byte> packed(const HostView& view) const;
+  /// The view's bytes where they lie, if they lie side by side; else packed into `room`.
+  std::span<const std::byte> bytes_of(const HostView& view, std::vector<std::byte>& room) const;
   void unpack(const HostView& view, const std::vector<std::byte>& bytes) const;
   void finish_write(HostView& view, std::string_view site);
   void finish_read_write(HostView& view, std::string_view site);
