@@ -216,6 +216,18 @@ void* BufferHandle::open_all(CallSite site) const {
   return address();
 }
 
+void BufferHandle::open_led(bool everywhere, CallSite site) const {
+  ContextState& context = state()->context();
+  const std::lock_guard one_opens(state()->opening_all);
+  const Inside inside(context, "opening a host view", site);
+  execute::Buffer& buffer = state()->buffer(inside);
+  if (state()->all != nullptr && state()->all->open) {
+    if (state()->all->everywhere || !everywhere) return;
+    context.views().close(*std::exchange(state()->all, nullptr), to_string(site));
+  }
+  state()->all = context.views().open_led(buffer, everywhere, to_string(site));
+}
+
 void BufferHandle::close_all(CallSite site) const {
   ContextState& context = state()->context();
   const Inside inside(context, "close()", site);

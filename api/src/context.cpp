@@ -304,6 +304,13 @@ Event launch(ContextState& context, const LaunchRequest& request) {
   return launch_internal(context, launch);
 }
 
+std::vector<std::vector<std::byte>> gather(ContextState& context, const void* bytes, std::size_t count,
+                                           CallSite site) {
+  const Inside inside(context, "gather", site);
+  const auto envelope = context.program().count_call("gather", to_string(site), 0);
+  return context.program().communicator().allgather(envelope, {static_cast<const std::byte*>(bytes), count});
+}
+
 }  // namespace detail
 
 }  // namespace v0

@@ -266,29 +266,57 @@ class HostSide {
   std::shared_ptr<adsm::HostView> view_;
 };
 
-void copy_through_host(ContextState& context, void* to_pointer, const Rows& to_rows, const Resolved& from,
-                       const void* from_pointer, const Rows& from_rows, const Inside& inside, CallSite site) {
-  std::vector<char> packed(static_cast<std::size_t>(to_rows.planes * to_rows.rows * to_rows.bytes));
-  {
-    HostSide source(context, from, from_pointer, {0, from_rows.span()}, adsm::Mode::read, site);
-    char* next = packed.data();
-    from_rows.for_each([&](Index at) {
-      std::memcpy(next, source.bytes() + at, static_cast<std::size_t>(from_rows.bytes));
-      next += from_rows.bytes;
-    });
-    source.close();
+void copy_rows(char* to, const Rows& to_rows, const char* from, const Rows& from_rows) {
+  for (Index p = 0; p < to_rows.planes; ++p) {
+    for (Index r = 0; r < to_rows.rows; ++r) {
+      std::memmove(to + p * to_rows.plane_pitch + r * to_rows.row_pitch,
+                   from + p * from_rows.plane_pitch + r * from_rows.row_pitch,
+                   static_cast<std::size_t>(to_rows.bytes));
+    }
   }
+}
+
+/// Rows without gaps.
+Rows packed(Rows rows) {
+  rows.row_pitch = rows.bytes;
+  rows.plane_pitch = rows.rows * rows.bytes;
+  return rows;
+}
+
+void copy_from_buffer(ContextState& context, char* to, const Rows& to_rows, const Resolved& from,
+                      const void* from_pointer, const Rows& from_rows, CallSite site) {
+  HostSide source(context, from, from_pointer, {0, from_rows.span()}, adsm::Mode::read, site);
+  copy_rows(to, to_rows, source.bytes(), from_rows);
+  source.close();
+}
+
+void copy_to_buffer(ContextState& context, void* to_pointer, const Rows& to_rows, const char* from,
+                    const Rows& from_rows, const Inside& inside, CallSite site) {
   // Looked up now: other threads may have had their turn.
   const Resolved to = resolve(context, to_pointer, to_rows.span(), inside.where() + ": the target");
-  const bool gaps = to_rows.span() != static_cast<Index>(packed.size());
+  const bool gaps = to_rows.span() != packed(to_rows).span();
   HostSide target(context, to, to_pointer, {0, to_rows.span()},
                   gaps ? adsm::Mode::read_write : adsm::Mode::write, site);
-  const char* next = packed.data();
-  to_rows.for_each([&](Index at) {
-    std::memcpy(target.bytes() + at, next, static_cast<std::size_t>(to_rows.bytes));
-    next += to_rows.bytes;
-  });
+  copy_rows(target.bytes(), to_rows, from, from_rows);
   target.close();
+}
+
+void copy_through_host(ContextState& context, const Resolved& to, void* to_pointer, const Rows& to_rows,
+                       const Resolved& from, const void* from_pointer, const Rows& from_rows,
+                       const Inside& inside, CallSite site) {
+  if (from.buffer == nullptr) {
+    copy_to_buffer(context, to_pointer, to_rows, static_cast<const char*>(from_pointer), from_rows, inside,
+                   site);
+    return;
+  }
+  if (to.buffer == nullptr) {
+    copy_from_buffer(context, static_cast<char*>(to_pointer), to_rows, from, from_pointer, from_rows, site);
+    return;
+  }
+  const Rows aside_rows = packed(to_rows);
+  std::vector<char> aside(static_cast<std::size_t>(aside_rows.span()));
+  copy_from_buffer(context, aside.data(), aside_rows, from, from_pointer, from_rows, site);
+  copy_to_buffer(context, to_pointer, to_rows, aside.data(), aside_rows, inside, site);
 }
 
 }  // namespace
@@ -302,14 +330,7 @@ void Context::copy(const Pitched& to, const ConstPitched& from, const Extents& b
   const Resolved target = resolve(state(), to.pointer, to_rows.span(), inside.where() + ": the target");
   const Resolved source = resolve(state(), from.pointer, from_rows.span(), inside.where() + ": the source");
   if (target.buffer == nullptr && source.buffer == nullptr) {
-    for (Index p = 0; p < to_rows.planes; ++p) {
-      for (Index r = 0; r < to_rows.rows; ++r) {
-        std::memmove(
-            static_cast<char*>(to.pointer) + p * to_rows.plane_pitch + r * to_rows.row_pitch,
-            static_cast<const char*>(from.pointer) + p * from_rows.plane_pitch + r * from_rows.row_pitch,
-            static_cast<std::size_t>(to_rows.bytes));
-      }
-    }
+    copy_rows(static_cast<char*>(to.pointer), to_rows, static_cast<const char*>(from.pointer), from_rows);
     return;
   }
   if (target.buffer != nullptr && source.buffer != nullptr && target.buffer != source.buffer &&
@@ -321,7 +342,7 @@ void Context::copy(const Pitched& to, const ConstPitched& from, const Extents& b
       return;
     }
   }
-  copy_through_host(state(), to.pointer, to_rows, source, from.pointer, from_rows, inside, site);
+  copy_through_host(state(), target, to.pointer, to_rows, source, from.pointer, from_rows, inside, site);
 }
 
 void Context::copy(void* to, const void* from, std::size_t bytes, const char* file, int line) {

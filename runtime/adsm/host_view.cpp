@@ -4,7 +4,6 @@
 #include <cstring>
 #include <mutex>
 
-#include "adsm/merge.hpp"
 #include "base/failure.hpp"
 #include "base/log.hpp"
 #include "nuna/error.hpp"
@@ -12,38 +11,6 @@
 namespace nuna::adsm {
 
 using base::ByteBox;
-
-namespace {
-
-// Calls f(address, bytes) for every contiguous run of the region, in packing order. Elements that lie side by side are one run: of
-// a buffer of bytes each would be one otherwise.
-template <class F>
-void for_each_region_run(device::Region r, F f) {
-  for (std::size_t a = 3; a-- > 0 && (r.counts[a] == 1 || r.stride_bytes[a] == r.run_bytes);) {
-    r.run_bytes *= r.counts[a];
-    r.counts[a] = 1;
-  }
-  for (Index i = 0; i < r.counts[0]; ++i) {
-    for (Index j = 0; j < r.counts[1]; ++j) {
-      for (Index k = 0; k < r.counts[2]; ++k) {
-        f(r.first + i * r.stride_bytes[0] + j * r.stride_bytes[1] + k * r.stride_bytes[2], r.run_bytes);
-      }
-    }
-  }
-}
-
-Interval span_of(const HostView& v) {
-  return v.bytes ? *v.bytes : base::hull_range(v.buffer->shape(), v.buffer->shape().of(v.elements));
-}
-
-// What all ranks must have asked for alike: the buffer and its bytes.
-std::uint64_t asked(const HostView& v) {
-  const Interval span = span_of(v);
-  return (v.buffer->number << 48) ^ (static_cast<std::uint64_t>(span.begin) << 24) ^
-         static_cast<std::uint64_t>(span.end);
-}
-
-}  // namespace
 
 Box element_hull(const base::Shape& shape, Interval bytes) {
   ByteBox all;
@@ -176,6 +143,21 @@ std::shared_ptr<HostView> HostViews::open_all(execute::Buffer& buffer, std::stri
   return view;
 }
 
+std::shared_ptr<HostView> HostViews::open_led(execute::Buffer& buffer, bool everywhere,
+                                              std::string_view site) {
+  const Interval all{0, buffer.shape().bytes()};
+  rethrow_kept(buffer);
+  refuse_bytes(buffer, all, site);
+  auto view = std::make_shared<HostView>(HostView{&buffer, Mode::read_write, {}, all, std::string(site), {}});
+  view->led = true;
+  view->everywhere = everywhere;
+  view->elsewhere = !everywhere && program_.config().rank.value != 0;
+  const std::optional<base::RankId> only =
+      everywhere ? std::nullopt : std::optional<base::RankId>(base::RankId{0});
+  open_eagerly(view, [&] { program_.fetch(buffer, Box(buffer.shape().extents), only, true, site); });
+  return view;
+}
+
 void HostViews::refuse_bytes(const execute::Buffer& buffer, Interval bytes, std::string_view site) const {
   if (bytes.empty() || bytes.begin < 0 || bytes.end > buffer.shape().bytes()) {
     throw Error(ErrorCode::out_of_bounds, "the host view at " + std::string(site) + ": bytes [" +
@@ -279,7 +261,7 @@ void HostViews::begin(HostView& view, std::uint64_t buffer) {
   if (!stands()) return;
   const base::BoxList opened = boxes(view);
   for (;;) {
-    if (view.mode != Mode::read) {
+    if (view.mode != Mode::read && !view.elsewhere) {
       for (const ByteBox& b : opened) {
         program_.open_for_writing(*view.buffer, b);
         if (!stands()) return;
@@ -297,7 +279,8 @@ void HostViews::begin(HostView& view, std::uint64_t buffer) {
   view.paused = view.buffer->host != nullptr;
   add(view);
   if (view.mode == Mode::write) mark_written(view, program_.all_ranks());
-  if (view.mode == Mode::read_write && program_.config().team.ranks > 1) view.twin = packed(view);
+  if (view.mode == Mode::read_write && program_.config().team.ranks > 1 && !view.elsewhere)
+    view.twin = packed(view);
 }
 
 detail::InstanceView HostViews::instance(const HostView& view) const {
@@ -310,83 +293,6 @@ detail::InstanceView HostViews::instance(const HostView& view) const {
   return v;
 }
 
-std::vector<std::byte> HostViews::packed(const HostView& view) const {
-  std::vector<std::byte> bytes;
-  for (const ByteBox& b : boxes(view)) {
-    for_each_region_run(
-        view.buffer->instances->region(base::kHostPlace, b),
-        [&](const std::byte* run, Index size) { bytes.insert(bytes.end(), run, run + size); });
-  }
-  return bytes;
-}
-
-void HostViews::unpack(const HostView& view, const std::vector<std::byte>& bytes) const {
-  const std::byte* next = bytes.data();
-  for (const ByteBox& b : boxes(view)) {
-    for_each_region_run(view.buffer->instances->region(base::kHostPlace, b), [&](std::byte* run, Index size) {
-      std::memcpy(run, next, static_cast<std::size_t>(size));
-      next += size;
-    });
-  }
-}
-
-std::string HostViews::range_text(const HostView& view, Interval packed_bytes) const {
-  const base::Shape& shape = view.buffer->shape();
-  if (view.bytes) {
-    return "bytes [" + std::to_string(view.bytes->begin + packed_bytes.begin) + ", " +
-           std::to_string(view.bytes->begin + packed_bytes.end) + ")";
-  }
-  const Index first = packed_bytes.begin / shape.element_bytes;
-  const Index last = (packed_bytes.end - 1) / shape.element_bytes;
-  const auto element = [&](Index n) {
-    const Box& e = view.elements;
-    std::array<Index, kMaxDims> at{e[0].begin + n / (e[1].size() * e[2].size()),
-                                   e[1].begin + n / e[2].size() % e[1].size(), e[2].begin + n % e[2].size()};
-    std::string text = "(" + std::to_string(at[0]);
-    for (int a = 1; a < e.dims; ++a) text += ", " + std::to_string(at[static_cast<std::size_t>(a)]);
-    return text + ")";
-  };
-  return "elements " + element(first) + " to " + element(last);
-}
-
-void HostViews::mark_written(HostView& view, coherence::RankRange ranks) {
-  if (view.bytes) {
-    program_.host_wrote(*view.buffer, *view.bytes, ranks);
-  } else {
-    program_.host_wrote(*view.buffer, view.buffer->shape().of(view.elements), ranks);
-  }
-}
-
-void HostViews::finish_write(HostView& view, std::string_view site) {
-  const auto envelope = program_.count_call("close a host view", site, asked(view));
-  if (program_.config().team.ranks == 1) return;  // it holds the newest bytes since its opening
-  const std::vector<std::byte> bytes = packed(view);
-  const auto hashes = program_.communicator().allgather(envelope, chunk_hashes(bytes));
-  const auto difference = first_difference(hashes, static_cast<Index>(bytes.size()));
-  if (!difference) return;
-  mark_written(view, {0, 1});
-  throw Error(ErrorCode::unequal_fill,
-              "the write view opened at " + view.site + " was filled differently on rank 0 and rank " +
-                  std::to_string(difference->rank_b) + ", within " + range_text(view, difference->bytes) +
-                  ": fill it alike on every rank, or open it as read_write (rank 0's bytes are kept)");
-}
-
-void HostViews::finish_read_write(HostView& view, std::string_view site) {
-  const auto envelope = program_.count_call("close a host view", site, asked(view));
-  if (program_.config().team.ranks == 1) return mark_written(view, program_.all_ranks());
-  const auto all = program_.communicator().allgather(envelope, changes(packed(view), view.twin));
-  const auto conflict = merge(all, view.twin);
-  unpack(view, view.twin);
-  view.twin.clear();
-  mark_written(view, program_.all_ranks());
-  if (!conflict) return;
-  throw Error(ErrorCode::conflicting_writes,
-              "rank " + std::to_string(conflict->rank_a) + " and rank " + std::to_string(conflict->rank_b) +
-                  " changed " + range_text(view, conflict->bytes) +
-                  " to different values through the view opened at " + view.site +
-                  ": let one rank write each byte (the lower rank's value is kept)");
-}
-
 void HostViews::close(HostView& view, std::string_view site) {
   view.ended = true;
   end_now(view, site);
@@ -397,6 +303,7 @@ void HostViews::end_now(HostView& view, std::string_view site) {
   end(view);
   if (view.lazy || !view.begun) return;  // what was written lazily is known when somebody asks
   if (view.mode == Mode::write) finish_write(view, site);
+  if (view.mode == Mode::read_write && view.led) return finish_led(view, site);
   if (view.mode == Mode::read_write) finish_read_write(view, site);
 }
 

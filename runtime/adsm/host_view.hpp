@@ -23,11 +23,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "adsm/fault_service.hpp"
 #include "adsm/host_side.hpp"
+#include "adsm/merge.hpp"
 #include "base/turn.hpp"
 #include "execute/program.hpp"
 #include "nuna/instance.hpp"
@@ -45,8 +47,10 @@ struct HostView {
   std::string site;
   std::vector<std::byte> twin;  ///< packed bytes at the opening
   bool open = true;
-  bool begun = false;      ///< its bytes may be used
-  bool elsewhere = false;  ///< opened on another rank: known here, but without bytes
+  bool begun = false;       ///< its bytes may be used
+  bool elsewhere = false;   ///< opened on another rank: known here, but without bytes
+  bool led = false;         ///< rank 0's bytes count (open_led)
+  bool everywhere = false;  ///< of those: every rank has it open
   bool lazy = false;
   bool ended = false;  ///< by the program, not by a launch
   bool paused =
@@ -91,6 +95,10 @@ class HostViews {
                                            std::string_view site);
   /// Opens the whole buffer to read and write. Waits for nothing, if it can be lazy.
   std::shared_ptr<HostView> open_all(execute::Buffer& buffer, std::string_view site);
+  /// Opens the whole buffer to read and write, on rank 0 alone or, with `everywhere`, on every rank. What rank 0 leaves there is
+  /// the newest. Where it is only opened, or where other ranks have left something else, others get it when they need it. Of a dense
+  /// buffer, whose bytes need not have been written.
+  std::shared_ptr<HostView> open_led(execute::Buffer& buffer, bool everywhere, std::string_view site);
   /// Opens a box for reading on one rank; `elsewhere` on the others, which know of it until they close it.
   std::shared_ptr<HostView> open_at(execute::Buffer& buffer, base::RankId rank, const Box& elements,
                                     std::string_view site);
@@ -116,8 +124,8 @@ class HostViews {
   /// Changes nothing.
   ByteState look_at(const execute::Buffer& buffer, Index byte) const;
 
-  /// Ends a view; a second time does nothing. Throws Error (unequal_fill: rank 0's bytes are kept; conflicting_writes:
-  /// those of the lowest rank).
+  /// Ends a view; a second time does nothing. Throws Error (unequal_fill: rank 0's bytes are kept, and stand for those of all
+  /// ranks; conflicting_writes: those of the lowest rank), on all ranks.
   void close(HostView& view, std::string_view site);
   /// The same without throwing: the failure is kept for the next call that touches the buffer, or waits for everything.
   void close_quietly(HostView& view, std::string_view site) noexcept;
@@ -137,6 +145,7 @@ class HostViews {
     std::exception_ptr failure;
   };
 
+  static std::uint64_t asked(const HostView& view);
   void add(HostView& view);
   void open_eagerly(const std::shared_ptr<HostView>& view, const Box& fetched, std::string_view site);
   void open_eagerly(const std::shared_ptr<HostView>& view, const std::function<void()>& bring);
@@ -163,9 +172,13 @@ class HostViews {
   void begin(HostView& view, std::uint64_t buffer);
   void end(HostView& view);
   std::vector<std::byte> packed(const HostView& view) const;
+  /// The view's bytes where they lie, if they lie side by side; else packed into `room`.
+  std::span<const std::byte> bytes_of(const HostView& view, std::vector<std::byte>& room) const;
   void unpack(const HostView& view, const std::vector<std::byte>& bytes) const;
   void finish_write(HostView& view, std::string_view site);
   void finish_read_write(HostView& view, std::string_view site);
+  void finish_led(HostView& view, std::string_view site);
+  [[noreturn]] void refuse_unequal(const HostView& view, const Conflict& first) const;
   void mark_written(HostView& view, coherence::RankRange ranks);
   std::string range_text(const HostView& view, Interval packed_bytes) const;
 

@@ -80,13 +80,12 @@ TEST(ChunkHashes, FindTheChunkThatDiffers) {
   std::mt19937 random(3);
   const Bytes a = random_bytes(300'000, random);
   Bytes b = a;
-  EXPECT_FALSE(first_difference(std::vector{chunk_hashes(a), chunk_hashes(b)}, 300'000).has_value());
+  EXPECT_TRUE(differences(std::vector{chunk_hashes(a), chunk_hashes(b)}, 300'000).empty());
   b[200'000] ^= std::byte{1};
-  const auto difference =
-      first_difference(std::vector{chunk_hashes(a), chunk_hashes(a), chunk_hashes(b)}, 300'000);
-  ASSERT_TRUE(difference.has_value());
-  EXPECT_EQ(difference->rank_b, 2);
-  EXPECT_EQ(difference->bytes, (Interval{3 * kChunkBytes, 4 * kChunkBytes}));
+  const auto found = differences(std::vector{chunk_hashes(a), chunk_hashes(a), chunk_hashes(b)}, 300'000);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.front().rank_b, 2);
+  EXPECT_EQ(found.front().bytes, (Interval{3 * kChunkBytes, 4 * kChunkBytes}));
 }
 
 TEST(ChunkHashes, SeeBytesThatChangedPlaces) {
@@ -94,7 +93,55 @@ TEST(ChunkHashes, SeeBytesThatChangedPlaces) {
   Bytes b = a;
   a[8] = std::byte{1};
   b[16] = std::byte{1};
-  EXPECT_TRUE(first_difference(std::vector{chunk_hashes(a), chunk_hashes(b)}, 100).has_value());
+  EXPECT_EQ(differences(std::vector{chunk_hashes(a), chunk_hashes(b)}, 100).size(), 1u);
+}
+
+TEST(LedChanges, AreAlikeWhereAllRanksLeftTheSame) {
+  std::mt19937 random(5);
+  const Bytes twin = random_bytes(50'000, random);
+  Bytes now = twin;
+  for (std::size_t i = 3000; i < 15'000; ++i) now[i] ^= std::byte{9};
+  const Bytes message = changed_pages(now, twin);
+  const LedChanges changes = led_changes(std::vector{message, message, message}, true, 50'000);
+  EXPECT_EQ(changes.alike, (std::vector<Interval>{{0, 4 * kPageBytes}}));
+  EXPECT_TRUE(changes.of_first.empty());
+  EXPECT_FALSE(changes.unequal.has_value());
+}
+
+TEST(LedChanges, AreRankZerosWhereAnotherDiffers) {
+  const Bytes twin(50'000, std::byte{0});
+  std::vector<Bytes> now(3, twin);
+  for (Bytes& each : now) each[10] = std::byte{1};
+  now[0][3 * kPageBytes] = std::byte{1};  // only there
+  now[2][49'999] = std::byte{2};          // not there
+  for (std::size_t rank = 0; rank < 3; ++rank) now[rank][5 * kPageBytes] = std::byte(rank + 1);
+  std::vector<Bytes> messages;
+  for (const Bytes& each : now) messages.push_back(changed_pages(each, twin));
+  const LedChanges changes = led_changes(messages, true, 50'000);
+  EXPECT_EQ(changes.alike, (std::vector<Interval>{{0, kPageBytes}}));
+  EXPECT_EQ(changes.of_first, (std::vector<Interval>{{3 * kPageBytes, 4 * kPageBytes},
+                                                     {5 * kPageBytes, 6 * kPageBytes},
+                                                     {12 * kPageBytes, 50'000}}));
+  ASSERT_TRUE(changes.unequal.has_value());
+  EXPECT_EQ(changes.unequal->rank_b, 1);
+  EXPECT_EQ(changes.unequal->bytes, changes.of_first.front());
+}
+
+TEST(LedChanges, AreRankZerosWhereItAloneHadTheView) {
+  const Bytes twin(10'000, std::byte{0});
+  Bytes now = twin;
+  now[5000] = std::byte{1};
+  const LedChanges changes = led_changes(std::vector{changed_pages(now, twin), Bytes()}, false, 10'000);
+  EXPECT_TRUE(changes.alike.empty());
+  EXPECT_EQ(changes.of_first, (std::vector<Interval>{{kPageBytes, 2 * kPageBytes}}));
+  EXPECT_FALSE(changes.unequal.has_value());
+}
+
+TEST(LedChanges, RefuseAMessageThatIsNone) {
+  const Bytes short_one(5);
+  EXPECT_THROW(led_changes(std::vector<Bytes>{short_one}, true, 10), Error);
+  const Bytes far = changed_pages(Bytes(10'000, std::byte{1}), Bytes(10'000, std::byte{0}));
+  EXPECT_THROW(led_changes(std::vector<Bytes>{far}, true, 10), Error);
 }
 
 }  // namespace

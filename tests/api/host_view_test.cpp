@@ -201,6 +201,87 @@ TEST(HostViewOfSeveralRanks, RefusesAWriteViewThatRanksFilledDifferently) {
   });
 }
 
+TEST(HostViewOfSeveralRanks, WhoseBytesDifferSomewhereLeavesTheRestWithAllRanks) {
+  constexpr Index kBytes = 1 << 20;
+  Context::in_process(2, with_devices(1), [](Context& context) {
+    Buffer<std::byte, 1> x(context, {kBytes});
+    std::vector<std::byte> mine(kBytes, std::byte{5});
+    mine[300'000] = std::byte(context.rank());
+    EXPECT_EQ(code_of([&] { context.copy(x.address(), mine.data(), mine.size()); }), ErrorCode::unequal_fill);
+    const std::string before = context.stats();
+    mine[300'000] = std::byte{0};
+    auto v = x.host(Access::read);
+    EXPECT_TRUE(std::equal(mine.begin(), mine.end(), v.begin()));
+    if (context.rank() == 1) {
+      EXPECT_THAT(context.stats(), HasSubstr("\"receive\":65536}"));
+    }
+  });
+}
+
+TEST(ALedView, OfRankZeroAloneGivesOthersWhatIsWritten) {
+  constexpr Index kCount = 100'000;
+  Context::in_process(3, with_devices(1), [](Context& context) {
+    Buffer<int, 1> x(context, {kCount});
+    context.launch("set", {kCount}, block(1), SetIndex{}, write(x));
+    x.handle().open_led(false, {});
+    if (context.rank() == 0) {
+      EXPECT_EQ(x.address()[kCount - 1], kCount - 1);
+      x.address()[70'000] = -1;
+    }
+    x.close();
+    auto v = x.host(Access::read);
+    for (Index i = 0; i < kCount; ++i) ASSERT_EQ(v(i), i == 70'000 ? -1 : i) << "rank " << context.rank();
+  });
+}
+
+TEST(ALedView, MovesOnlyTheWrittenPages) {
+  constexpr Index kCount = 1 << 20;
+  Context::in_process(2, with_devices(1), [](Context& context) {
+    Buffer<int, 1> x(context, {kCount});
+    {
+      auto v = x.host(Access::write);
+      std::fill(v.begin(), v.end(), 3);
+    }
+    x.handle().open_led(false, {});
+    if (context.rank() == 0) x.address()[5000] = 4;
+    x.close();
+    EXPECT_EQ(x.host(Access::read)(5000), 4);
+    if (context.rank() == 1) {
+      EXPECT_THAT(context.stats(), HasSubstr("\"receive\":4096}"));
+    }
+  });
+}
+
+TEST(ALedView, OfAllRanksIsTheirsWhereTheyAgreeAndRankZerosElsewhere) {
+  constexpr Index kCount = 100'000;
+  Context::in_process(3, with_devices(2), [](Context& context) {
+    Buffer<int, 1> x(context, {kCount});
+    context.launch("set", {kCount}, block(1), SetIndex{}, write(x));
+    x.handle().open_led(true, {});
+    for (Index i = 0; i < 1000; ++i) x.address()[i] = 7;
+    x.address()[50'000] = context.rank();
+    if (context.rank() == 2) x.address()[90'000] = 1;
+    EXPECT_EQ(code_of([&] { x.close(); }), ErrorCode::unequal_fill);
+    auto v = x.host(Access::read);
+    for (Index i = 0; i < kCount; ++i) ASSERT_EQ(v(i), i < 1000 ? 7 : i == 50'000 ? 0 : i) << context.rank();
+  });
+}
+
+TEST(ALedView, IsClosedByALaunch) {
+  constexpr Index kCount = 10'000;
+  Context::in_process(2, with_devices(1), [](Context& context) {
+    Buffer<int, 1> x(context, {kCount});
+    context.fill(x, 1);
+    for (const bool everywhere : {false, true}) {
+      x.handle().open_led(everywhere, {});
+      if (everywhere || context.rank() == 0) x.address()[9000] = 10;
+      context.launch("add one", {kCount}, block(1), AddOne{}, read_write(x));
+      EXPECT_EQ(x.host(Access::read)(9000), 11);
+    }
+    EXPECT_EQ(x.host(Access::read)(0), 3);
+  });
+}
+
 TEST(HostViewOfSeveralRanks, KeepsAnErrorOfItsDestructorForTheNextCall) {
   Context::in_process(2, with_devices(1), [](Context& context) {
     Buffer<int, 1> x(context, {30});

@@ -190,7 +190,7 @@ void Device::wait(Ticket ticket) {
   if (replicated())
     lane_.wait(lane_.push(std::make_shared<Together>([this] {
       spread_->agree_on_errors();
-      memory_.open_views(true);
+      memory_.open_managed();
     })));
 }
 

@@ -38,6 +38,9 @@ class SequenceAction final : public Action {
     }
   }
   bool always() const override { return true; }
+  void for_each_kernel(const std::function<void(const KernelAction&)>& visit) const override {
+    for (const ActionRef& action : actions_) action->for_each_kernel(visit);
+  }
 
  private:
   const std::vector<ActionRef> actions_;

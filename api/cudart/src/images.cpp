@@ -3,6 +3,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -120,6 +121,17 @@ const nuna_variable* Images::variable_at(const void* address) const {
     }
   }
   return nullptr;
+}
+
+bool Images::is_in_variable(const void* address) const {
+  const std::shared_lock lock(mutex_);
+  const auto holds = [address](const nuna_variable& variable) {
+    return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(variable.address) <
+           variable.bytes;
+  };
+  return std::any_of(images_.begin(), images_.end(), [&](const nuna_image* image) {
+    return std::any_of(image->variables, image->variables + image->variable_count, holds);
+  });
 }
 
 std::unique_ptr<Function> Images::resolve(const Entry& entry) const {

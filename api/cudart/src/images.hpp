@@ -52,6 +52,8 @@ class Images {
   Function& function(const void* host);
   /// `host` is the host's name, or text that names it, as CUDA before 5 had it. Throws Refused (cudaErrorInvalidSymbol).
   Variable variable(const void* host);
+  /// Whether the address is inside one of the device's variables.
+  bool is_in_variable(const void* address) const;
 
  private:
   struct Entry {

@@ -15,6 +15,7 @@
 #include "device.hpp"
 #include "grid_barrier.hpp"
 #include "limits.hpp"
+#include "ranks.hpp"
 
 namespace nuna::cudart {
 namespace {
@@ -168,6 +169,25 @@ void KernelAction::copy_arguments(void** arguments) {
   }
 }
 
+std::vector<std::byte> KernelAction::packed_arguments() const {
+  std::vector<std::byte> packed;
+  for (std::uint32_t p = 0; p < function_.kernel->parameters; ++p) {
+    const auto* const first = static_cast<const std::byte*>(pointers_[p]);
+    packed.insert(packed.end(), first, first + function_.kernel->parameter_bytes[p]);
+  }
+  return packed;
+}
+
+std::shared_ptr<const KernelAction> KernelAction::with_arguments(std::vector<std::byte> packed) const {
+  std::vector<void*> arguments;
+  std::byte* next = packed.data();
+  for (std::uint32_t p = 0; p < function_.kernel->parameters; ++p) {
+    arguments.push_back(next);
+    next += function_.kernel->parameter_bytes[p];
+  }
+  return std::make_shared<KernelAction>(function_, host_, shape_, arguments.data());
+}
+
 std::uint64_t KernelAction::blocks() const { return product(shape_.grid); }
 
 bool KernelAction::is_short() const {
@@ -216,8 +236,9 @@ void KernelAction::run(Crew& crew) const {
   if (KernelAudit* const audit = Audit::of(function_)) audit->count_launch();
   Spread* const spread = Device::get().spread();
   if (spread == nullptr) return run_here(crew);
-  if (spread->launch(*this)) return;
-  if (spread->begin_turn(*this)) run_here(crew);
+  const std::shared_ptr<const KernelAction> agreed = spread->agreed(*this);
+  if (spread->launch(*agreed)) return;
+  if (spread->begin_turn(*agreed)) agreed->run_here(crew);
   spread->end_turn();
 }
 
@@ -248,6 +269,8 @@ extern "C" nuna_thread_state* __nuna_thread_state(void) {
   static thread_local nuna_thread_state state{};
   return &state;
 }
+
+extern "C" int __nuna_error_output(void) { return nuna::cudart::Heard::errors(); }
 
 extern "C" void __nuna_end_kernel(int error) {
   if (nuna::cudart::frame != nullptr)

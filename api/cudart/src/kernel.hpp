@@ -31,6 +31,7 @@ class KernelAction final : public Action, public std::enable_shared_from_this<Ke
   KernelAction(Function& function, const void* host, const LaunchShape& shape, void** arguments);
   void run(Crew& crew) const override;
   bool orders_itself() const override { return true; }
+  void for_each_kernel(const std::function<void(const KernelAction&)>& visit) const override { visit(*this); }
   /// Blocks [first, last) along x, y and z by the calling thread, with these arguments; the kernel's error. `places`: for the audit.
   cudaError_t run_blocks(const Grid& first, const Grid& last, const void* const* arguments,
                          std::span<const PointerPlace> places) const;
@@ -39,6 +40,10 @@ class KernelAction final : public Action, public std::enable_shared_from_this<Ke
   const void* host() const { return host_; }  ///< by which the program names the function
   const LaunchShape& shape() const { return shape_; }
   const void* const* arguments() const { return pointers_; }
+  /// One behind the other.
+  std::vector<std::byte> packed_arguments() const;
+  /// The same launch with these.
+  std::shared_ptr<const KernelAction> with_arguments(std::vector<std::byte> packed) const;
 
  private:
   static constexpr std::size_t kFewBytes = 192;

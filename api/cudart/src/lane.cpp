@@ -49,7 +49,7 @@ void Lane::lead(Crew& crew) {
   do {
     while (const ActionRef action = next()) {
       if (!action->orders_itself()) settle();
-      if (sticky_error() == cudaSuccess || action->always()) run(*action, crew);
+      if (approach(*action)) run(*action, crew);
       if (ahead_ != nullptr && ahead_->running()) {
         ++ahead_count_;
         continue;
@@ -60,6 +60,17 @@ void Lane::lead(Crew& crew) {
     settle();
     came_.wait_awake([this] { return pushed_.load() != completed_.load(); }, kStay);
   } while (!leave());
+}
+
+// Whether it is to run.
+bool Lane::approach(const Action& action) {
+  const auto runs = [&action] { return sticky_error() == cudaSuccess || action.always(); };
+  if (ahead_ == nullptr) return runs();
+  ahead_->approach(action, runs(), [this] {
+    const std::lock_guard lock(mutex_);
+    return std::vector<ActionRef>(queue_.begin(), queue_.end());
+  });
+  return runs();
 }
 
 // What Nuna refuses (ranks whose calls differ, memory that is not there) fails the device, as a kernel's error does.

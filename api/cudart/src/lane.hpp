@@ -12,11 +12,14 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "crew.hpp"
 #include "gate.hpp"
 
 namespace nuna::cudart {
+
+class KernelAction;
 
 /// What an operation does. Immutable: the operation of a graph is run again and again.
 class Action {
@@ -25,6 +28,10 @@ class Action {
   virtual void run(Crew& crew) const = 0;
   /// Whether it is run even when a kernel before it has failed.
   virtual bool always() const { return false; }
+  /// The kernels that it launches, in order.
+  virtual void for_each_kernel(const std::function<void(const KernelAction& kernel)>& visit) const {
+    static_cast<void>(visit);
+  }
   /// Whether it knows itself what it has to wait for, of work that runs on several devices.
   virtual bool orders_itself() const { return false; }
 };
@@ -37,6 +44,9 @@ class Ahead {
   virtual bool running() const = 0;
   /// Returns when nothing runs; what has failed is the device's sticky error.
   virtual void settle() = 0;
+  /// The next operation, which `runs` or is passed over; `following` tells those that wait behind it. Does not throw.
+  virtual void approach(const Action& next, bool runs,
+                        const std::function<std::vector<ActionRef>()>& following) noexcept = 0;
 };
 
 /// Numbers operations from 1 in the order of submission; 0 is complete.
@@ -71,6 +81,7 @@ class Lane {
   void lead(Crew& crew);
   static void run(const Action& action, Crew& crew);
   ActionRef next();
+  bool approach(const Action& action);
   bool leave();
   void complete();
   void settle();

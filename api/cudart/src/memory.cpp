@@ -74,6 +74,12 @@ void* Memory::allocate(std::size_t bytes, Allocation::Kind kind, unsigned int fl
   }
   require(bytes <= limit_bytes_, cudaErrorMemoryAllocation);
   before_change_();
+  void* const memory = allocate_device(bytes, kind, flags);
+  if (kind == Allocation::Kind::managed && context_.ranks() > 1) open_managed();
+  return memory;
+}
+
+void* Memory::allocate_device(std::size_t bytes, Allocation::Kind kind, unsigned int flags) {
   const std::lock_guard lock(mutex_);
   free_returned();
   require(used_bytes_ + rounded(bytes, FreeList::kAlignment) <= limit_bytes_, cudaErrorMemoryAllocation);
@@ -136,8 +142,7 @@ bool poisons() {
 std::uintptr_t Memory::home_of(Bytes& chunk) {
   if (several_devices_) {
     chunk.host(Access::write);  // so that nobody takes its zeros for bytes that were never written
-    return reinterpret_cast<std::uintptr_t>(
-        chunk.data());  // with several ranks open until the first launch or copy
+    return reinterpret_cast<std::uintptr_t>(context_.ranks() > 1 ? chunk.address() : chunk.data());
   }
   const auto told = reinterpret_cast<std::uintptr_t>(chunk.address());
   if (shift_) {
@@ -223,22 +228,48 @@ std::optional<Memory::Backing> Memory::backing(const void* pointer) {
   return Backing{&chunk.buffer, chunk.number, chunk.first, chunk.bytes};
 }
 
-void Memory::open_views(bool managed_only) {
+void Memory::open_views() {
   const std::lock_guard lock(mutex_);
-  const auto is_managed = [this](const Chunk& chunk) {
+  for (auto& [first, chunk] : chunks_) chunk.buffer.data();
+}
+
+void Memory::open_managed() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [first, chunk] : chunks_) {
     const auto begin = allocations_.lower_bound(chunk.first);
     const auto end = allocations_.lower_bound(chunk.first + chunk.bytes);
-    return std::any_of(begin, end,
-                       [](const auto& each) { return each.second.kind == Allocation::Kind::managed; });
-  };
-  for (auto& [first, chunk] : chunks_) {
-    if (!managed_only || is_managed(chunk)) chunk.buffer.data();
+    const bool is_managed = std::any_of(
+        begin, end, [](const auto& each) { return each.second.kind == Allocation::Kind::managed; });
+    if (is_managed) open_led(chunk, true);
   }
 }
 
-void Memory::close_views() {
+void Memory::open_for_turn(bool everywhere, const std::optional<std::vector<const void*>>& pointers) {
   const std::lock_guard lock(mutex_);
-  for (auto& [first, chunk] : chunks_) chunk.buffer.close();
+  for (auto& [first, chunk] : chunks_) {
+    const auto is_inside = [&chunk](const void* pointer) {
+      return reinterpret_cast<std::uintptr_t>(pointer) - chunk.first < chunk.bytes;
+    };
+    if (!pointers || std::any_of(pointers->begin(), pointers->end(), is_inside)) open_led(chunk, everywhere);
+  }
+}
+
+void Memory::open_led(Chunk& chunk, bool everywhere) {
+  chunk.buffer.handle().open_led(everywhere, {"cuda memory", 0});
+}
+
+bool Memory::close_views() {
+  const std::lock_guard lock(mutex_);
+  bool unequal = false;
+  for (auto& [first, chunk] : chunks_) {
+    try {
+      chunk.buffer.close();
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::unequal_fill) throw;
+      unequal = true;
+    }
+  }
+  return unequal;
 }
 
 void Memory::trim(std::size_t keep_bytes) {

@@ -66,9 +66,14 @@ class Memory {
     std::size_t bytes = 0;
   };
   std::optional<Backing> backing(const void* pointer);
-  /// Opens the host's views again where launches have closed them; of several ranks those of managed memory only, if asked.
-  void open_views(bool managed_only = false);
-  void close_views();
+  /// Opens the host's views again where launches have closed them. Of one rank.
+  void open_views();
+  /// Of several ranks: opens the views of managed memory on all of them, or those for a turn of the host, which is rank 0's or
+  /// `everywhere`: of the buffers around these pointers, or of all.
+  void open_managed();
+  void open_for_turn(bool everywhere, const std::optional<std::vector<const void*>>& pointers);
+  /// Whether ranks had left different bytes there: they are rank 0's now.
+  bool close_views();
   /// Called before buffers are made or go, which all ranks do at the same point of the lane's order.
   void set_before_change(std::function<void()> before_change) { before_change_ = std::move(before_change); }
 
@@ -89,6 +94,8 @@ class Memory {
     std::uint64_t number = 0;
   };
 
+  void* allocate_device(std::size_t bytes, Allocation::Kind kind, unsigned int flags);
+  static void open_led(Chunk& chunk, bool everywhere);
   std::uintptr_t take(std::size_t bytes);
   void add_chunk(std::size_t bytes);
   std::uintptr_t home_of(Bytes& chunk);

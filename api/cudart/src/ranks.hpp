@@ -16,6 +16,17 @@ struct Ranks {
   bool first() const { return rank == 0; }
 };
 
+/// While one lives, its thread does what only this rank does, and what it has to tell is heard outside.
+class Heard {
+ public:
+  Heard() noexcept;
+  ~Heard();
+  Heard(const Heard&) = delete;
+  Heard& operator=(const Heard&) = delete;
+  /// The descriptor for errors of the calling thread.
+  static int errors() noexcept;
+};
+
 /// Where a rank that is not the first finds the file `path`: what it opens for writing is its own, and what it has written it reads
 /// back. The same path for all other files, for those that are no regular files, and on the first rank.
 class Overlay {

@@ -11,6 +11,7 @@
 #include "call.hpp"
 #include "kernel.hpp"
 #include "model_arguments.hpp"
+#include "ranks.hpp"
 
 namespace nuna::cudart {
 namespace {
@@ -24,12 +25,11 @@ std::uint64_t thread_cpu_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+/// Of what ranks agree on; kernels have their addresses.
+constexpr std::uint64_t kFillSubject = 1;
+
 /// Copies and fills of at least so many bytes are the devices'.
 constexpr std::size_t kSharedBytes = std::size_t{64} << 10;
-
-std::uintptr_t pointer_of(const KernelAction& action, const access::Pointer& pointer) {
-  return cudart::pointer_of(action.arguments(), pointer);
-}
 
 /// Whether others see more of a kernel than what it does to the devices' memory.
 bool shows_order(const access::KernelModel& model) {
@@ -90,10 +90,16 @@ struct SharedKernel {
         places.push_back({patch.pointer, {origin + patch.allocation.begin, origin + patch.allocation.end}});
       }
     }
+    const Heard heard;
     const cudaError_t error = kernel.action->run_blocks(first, last, arguments.data(), places);
     if (error != cudaSuccess) kernel.spread->note_error(error);
   }
 };
+
+bool overlap(const std::byte* a, const std::byte* b, std::size_t bytes) {
+  const auto first = std::minmax(reinterpret_cast<std::uintptr_t>(a), reinterpret_cast<std::uintptr_t>(b));
+  return first.second - first.first < bytes;
+}
 
 Box box_of(Interval bytes) {
   Box box;
@@ -156,41 +162,21 @@ void Spread::note_error(cudaError_t error) noexcept {
   noted_.compare_exchange_strong(none, error);
 }
 
-void Spread::agree_on_errors() {
-  const cudaError_t own = noted_ != cudaSuccess ? noted_.load() : sticky_error();
-  const double error = context_.max(static_cast<double>(own));
-  if (error != 0) set_sticky_error(static_cast<cudaError_t>(static_cast<int>(error)));
-}
-
-bool Spread::begin_turn(const KernelAction& action) {
-  if (!replicated()) return true;
-  memory_.open_views();
-  return context_.rank() == 0 || writes_elsewhere(action);
-}
-
-void Spread::end_turn() {
-  if (!replicated()) return;
-  memory_.close_views();
-  agree_on_errors();
-}
-
-/// To variables, or through pointers that are not into the device's memory.
-bool Spread::writes_elsewhere(const KernelAction& action) const {
-  const access::KernelModel* const model = action.function().model.get();
-  if (model == nullptr) return false;
-  return std::any_of(model->accesses.begin(), model->accesses.end(), [&](const access::Access& access) {
-    if (access.kind == access::Access::Kind::read) return false;
-    const access::Pointer& pointer = model->pointers[access.pointer];
-    return !pointer.variable.empty() ||
-           !memory_.backing(reinterpret_cast<const void*>(pointer_of(action, pointer)));
-  });
-}
-
-double Spread::agreed(double value) { return context_.sum(context_.rank() == 0 ? value : 0); }
-
 void Spread::follow(nuna::Event event) {
   events_.push_back(std::move(event));
   views_closed_ = true;
+}
+
+/// Views of managed memory that it closes may turn out to differ between ranks.
+void Spread::start_call(const std::function<nuna::Event()>& call) {
+  for (;;) {
+    try {
+      return follow(call());
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::unequal_fill) throw;
+      agreement_.tell();
+    }
+  }
 }
 
 bool Spread::start(const Copy& copy) {
@@ -198,13 +184,15 @@ bool Spread::start(const Copy& copy) {
   if (bytes < kSharedBytes || copy.rows.rows * copy.rows.planes != 1) return false;
   const auto to = memory_.backing(copy.to.first);
   const auto from = memory_.backing(copy.from.first);
-  if (!to || !from || to->number == from->number) return false;
+  if (!to || !from || overlap(copy.to.first, copy.from.first, bytes)) return false;
   const auto box_in = [bytes](const Memory::Backing& backing, const std::byte* first) {
     const auto begin = static_cast<Index>(reinterpret_cast<std::uintptr_t>(first) - backing.first);
     return box_of({begin, begin + static_cast<Index>(bytes)});
   };
-  follow(context_.copy_box(*to->buffer, box_in(*to, copy.to.first), *from->buffer,
-                           box_in(*from, copy.from.first)));
+  start_call([&] {
+    return context_.copy_box(*to->buffer, box_in(*to, copy.to.first), *from->buffer,
+                             box_in(*from, copy.from.first));
+  });
   return true;
 }
 
@@ -214,34 +202,11 @@ bool Spread::start(const Fill& fill) {
   const auto to = memory_.backing(fill.to.first);
   if (!to) return false;
   const auto begin = static_cast<Index>(reinterpret_cast<std::uintptr_t>(fill.to.first) - to->first);
-  follow(context_.fill(*to->buffer, box_of({begin, begin + static_cast<Index>(bytes)}),
-                       static_cast<std::byte>(fill.value & 0xff)));
+  auto value = static_cast<std::byte>(fill.value & 0xff);
+  if (replicated()) agreement_.settle_once(kFillSubject, {&value, 1});
+  start_call(
+      [&] { return context_.fill(*to->buffer, box_of({begin, begin + static_cast<Index>(bytes)}), value); });
   return true;
-}
-
-void Spread::copy(const Copy& copy) {
-  memory_.close_views();
-  const auto bytes = [](std::size_t count) { return static_cast<Index>(count); };
-  const Rows& rows = copy.rows;
-  context_.copy(Pitched{copy.to.first, bytes(copy.to.row_bytes), bytes(copy.to.plane_bytes)},
-                ConstPitched{copy.from.first, bytes(copy.from.row_bytes), bytes(copy.from.plane_bytes)},
-                Extents({bytes(rows.planes), bytes(rows.rows), bytes(rows.width)}));
-}
-
-/// By copies of some rows that hold the value.
-void Spread::fill(const Fill& fill) {
-  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
-  const std::size_t width = std::min(fill.rows.width, kMostBytes / fill.element_bytes * fill.element_bytes);
-  std::vector<std::byte> pattern(width);
-  perform(Fill{{pattern.data(), width, width}, {width, 1, 1}, fill.value, fill.element_bytes});
-  for (std::size_t row = 0; row < fill.rows.rows * fill.rows.planes; ++row) {
-    std::byte* const first =
-        fill.to.first + row % fill.rows.rows * fill.to.row_bytes + row / fill.rows.rows * fill.to.plane_bytes;
-    for (std::size_t at = 0; at < fill.rows.width; at += width) {
-      const std::size_t bytes = std::min(width, fill.rows.width - at);
-      copy({{first + at, bytes, bytes}, {pattern.data(), bytes, bytes}, {bytes, 1, 1}});
-    }
-  }
 }
 
 void Spread::tell(const KernelAction& action, const char* where, const std::string& why) {
@@ -316,7 +281,7 @@ Spread::Binding* Spread::binding_of(const KernelAction& action, const access::Ke
   for (std::uint32_t p = 0; p < model.pointers.size(); ++p) {
     if (!model.pointers[p].variable.empty()) continue;
     if (!plans.plan->reads(p) && !plans.plan->writes(p)) continue;
-    const std::uintptr_t address = pointer_of(action, model.pointers[p]);
+    const std::uintptr_t address = pointer_of(action.arguments(), model.pointers[p]);
     const auto allocation = memory_.find(reinterpret_cast<const void*>(address));
     const auto backing = memory_.backing(reinterpret_cast<const void*>(address));
     if (!allocation || !backing) return nullptr;
@@ -421,7 +386,7 @@ bool Spread::start(const KernelAction& action, const access::KernelModel& model,
   request.argument_count = arguments.size();
   try {
     if (plans.in_order) settle();
-    follow(detail::launch(context_.state(), request));
+    start_call([&] { return detail::launch(context_.state(), request); });
     if (plans.in_order) settle();
     return true;
   } catch (const Error& error) {

@@ -9,20 +9,25 @@
 // A launch that cannot be shared runs on the first device, with what it touches; where that cannot be told (pointers in memory, calls without
 // a body, memory of the program), on the host over its views of the same memory, after what is under way. One line says why.
 //
-// Of several ranks each runs the same program. There host work is rank 0's, and what it has written goes to the others when its turn ends;
-// kernels that also write what Nuna does not move, variables and the program's own memory, run on every rank.
+// Of several ranks each runs the same program. There host work is rank 0's, and what it has written goes to others when they need it;
+// kernels that also write what Nuna does not move, variables and the program's own memory, run on every rank. Where ranks hold
+// different bytes in what they give the device (padding, addresses, what depends on time), rank 0's are the program's (agreement.hpp).
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "agreed_launches.hpp"
+#include "agreement.hpp"
 #include "copy.hpp"
 #include "lane.hpp"
 #include "memory.hpp"
@@ -40,11 +45,18 @@ class Spread final : public Ahead {
  public:
   /// `timed`: counts cpu_ns.
   Spread(Context& context, Memory& memory, bool timed)
-      : context_(context), memory_(memory), devices_(context.devices() * context.ranks()), timed_(timed) {}
+      : context_(context),
+        memory_(memory),
+        agreement_(context),
+        launches_(context),
+        devices_(context.devices() * context.ranks()),
+        timed_(timed) {}
 
   /// Whether this process is one of several ranks.
   bool replicated() const { return context_.ranks() > 1; }
 
+  /// The launch as rank 0 asks for it, with this rank's pointers.
+  std::shared_ptr<const KernelAction> agreed(const KernelAction& action) { return launches_.agreed(action); }
   /// Starts the launch on all devices, and returns true; or waits until the host may run it, and returns false: then a turn follows.
   bool launch(const KernelAction& action);
   /// CPU time of all launches on this thread: plans, what Nuna keeps account of, and handing out the parts; 0 if it is not counted.
@@ -70,6 +82,8 @@ class Spread final : public Ahead {
 
   bool running() const override { return !events_.empty(); }
   void settle() override;
+  void approach(const Action& next, bool runs,
+                const std::function<std::vector<ActionRef>()>& following) noexcept override;
 
  private:
   struct Signature {
@@ -115,9 +129,17 @@ class Spread final : public Ahead {
   void run_on_host(const KernelAction& action, const std::string& why);
   void tell(const KernelAction& action, const char* where, const std::string& why);
   bool writes_elsewhere(const KernelAction& action) const;
+  void close_views();
+  void copy_bytes(const Copy& copy);
+  void copy_on_host(const Copy& copy);
+  void copy_agreed(const Copy& copy);
+  void start_call(const std::function<nuna::Event()>& call);
+  static std::optional<std::vector<const void*>> pointers_of(const KernelAction& action);
 
   Context& context_;
   Memory& memory_;
+  Agreement agreement_;
+  AgreedLaunches launches_;
   const int devices_;
   const bool timed_;
   std::uint64_t cpu_ns_ = 0;

@@ -38,6 +38,9 @@ class NUNA_API BufferHandle {
   ViewHandle open_at(int rank, const Box& box, CallSite site) const;
   ViewHandle open_local(const Box& box, CallSite site) const;
   void* open_all(CallSite site) const;
+  /// Opens the whole buffer as data() does, until close_all(), for a program that all ranks run alike: rank 0's bytes count. On rank 0
+  /// alone, or `everywhere`.
+  void open_led(bool everywhere, CallSite site) const;
   void close_all(CallSite site) const;
   void* address() const;
   void set_block(Index bytes, CallSite site) const;

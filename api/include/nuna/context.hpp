@@ -73,6 +73,10 @@ struct LaunchRequest {
 
 NUNA_API Event launch(ContextState& context, const LaunchRequest& request);
 
+/// Every rank's bytes, by rank. Replicated.
+NUNA_API std::vector<std::vector<std::byte>> gather(ContextState& context, const void* bytes,
+                                                    std::size_t count, CallSite site);
+
 }  // namespace detail
 
 /// Where bytes of a 2-D or 3-D copy lie: rows of a plane are row_bytes apart, planes plane_bytes.

@@ -119,6 +119,9 @@ uint32_t __nuna_next_round(uint32_t* counters, uint32_t threads);
 enum nuna_audit_kind { NUNA_AUDIT_READ = 0, NUNA_AUDIT_WRITE = 1, NUNA_AUDIT_ATOMIC = 2 };
 void __nuna_audit(const void* address, uint64_t bytes, uint32_t kind, const char* file, uint32_t line);
 
+/* The descriptor to which the kernel that the calling thread runs tells its errors. */
+int __nuna_error_output(void);
+
 /* Ends the kernel that the calling thread runs: its launch fails with this cudaError_t (cudaErrorAssert,
  * cudaErrorLaunchFailure, cudaErrorIllegalInstruction), its other blocks are not begun. Returns only where no kernel runs, having
  * stopped the process. */

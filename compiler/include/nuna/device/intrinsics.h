@@ -18,6 +18,7 @@ __device__ __attribute__((const)) unsigned* __nuna_block_cells();
 __device__ __attribute__((const)) void* __nuna_dynamic_shared();
 __device__ __attribute__((const)) unsigned long long __nuna_dynamic_shared_bytes();
 __device__ __attribute__((noreturn, cold)) void __nuna_end_kernel(int error);
+__device__ __attribute__((cold)) int __nuna_error_output(void);
 /* Of libnuna_cudart: whether the grid's blocks run at the same time, and their barrier, by one thread of each block. */
 __device__ int __nuna_grid_is_together();
 __device__ __attribute__((convergent)) void __nuna_grid_barrier();

@@ -13,9 +13,9 @@ extern "C" {
 /* What the macro assert of <assert.h> expands to. */
 static __device__ __attribute__((noinline, noreturn, cold, unused)) void __assert_fail(
     const char* condition, const char* file, unsigned line, const char* function) noexcept {
-  dprintf(2, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line,
-          function, __nuna_sreg(3), __nuna_sreg(4), __nuna_sreg(5), __nuna_sreg(0), __nuna_sreg(1),
-          __nuna_sreg(2), condition);
+  dprintf(__nuna_error_output(), "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+          file, line, function, __nuna_sreg(3), __nuna_sreg(4), __nuna_sreg(5), __nuna_sreg(0),
+          __nuna_sreg(1), __nuna_sreg(2), condition);
   __nuna_end_kernel(NUNA_ERROR_ASSERT);
 }
 
