@@ -4,6 +4,9 @@
 #include <limits>
 #include <utility>
 
+#include "limits.hpp"
+#include "tiles.hpp"
+
 namespace nuna::cudart {
 namespace {
 
@@ -26,8 +29,6 @@ constexpr double kMostWaste = 1.25;
 /// And of so many the account costs more than to bring what lies between them: if no other part has to do with that, and if others have.
 constexpr Index kManyRows = 32;
 constexpr Index kVeryManyRows = 1024;
-/// Written rows of a launch that cannot be one a part: it would wait longer for the account than the host computes.
-constexpr Index kMostRows = 16384;
 
 Index rows_in(const access::Footprint& footprint) {
   Index rows = 0;
@@ -88,7 +89,7 @@ SplitPlan::SplitPlan(const access::KernelModel& model, const access::LaunchNumbe
     for (int part = 0; access_.writes(p) && part < parts; ++part)
       rows += rows_in(written(p, part_of(axis_, parts, part)));
   }
-  if (rows > kMostRows) reason_ = "writes " + std::to_string(rows) + " rows that lie apart";
+  if (rows > limits::kWrittenRows) reason_ = "writes " + std::to_string(rows) + " rows that lie apart";
 }
 
 std::optional<std::string> SplitPlan::refusal(const access::KernelModel& model, int parts) {
@@ -163,7 +164,7 @@ access::BlockBox SplitPlan::part_of(int axis, int parts, int part) const {
   access::BlockBox box;
   for (std::size_t a = 0; a < 3; ++a) box[a] = {0, grid_[a]};
   const auto a = static_cast<std::size_t>(axis);
-  box[a] = {grid_[a] * part / parts, grid_[a] * (part + 1) / parts};
+  box[a] = blocks_of_part(grid_[a], part, parts);
   return box;
 }
 

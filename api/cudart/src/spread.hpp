@@ -19,11 +19,13 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "copy.hpp"
+#include "grid_launch.hpp"
 #include "lane.hpp"
 #include "memory.hpp"
 #include "nuna/context.hpp"
@@ -41,15 +43,20 @@ class Spread final : public Ahead {
   Spread(Context& context, Memory& memory)
       : context_(context), memory_(memory), devices_(context.devices() * context.ranks()) {}
 
+  int devices() const { return devices_; }  ///< of all ranks
   /// Whether this process is one of several ranks.
   bool replicated() const { return context_.ranks() > 1; }
 
+  /// Why the model of a kernel's blocks does not allow a launch to be shared out; nothing also where there is no model.
+  std::optional<std::string> why_whole(const KernelAction& action);
   /// Starts the launch on all devices, and returns true; or waits until the host may run it, and returns false: then a turn follows.
   bool launch(const KernelAction& action);
   /// Whether this rank runs the kernel on the host.
   bool begin_turn(const KernelAction& action);
   void end_turn();
 
+  /// Starts a launch of the caller's making. Throws Error.
+  void start(const GridLaunch& launch);
   /// Starts a large copy or fill of the devices' memory on all devices, and returns true; or the host does it.
   bool start(const Copy& copy);
   bool start(const Fill& fill);
