@@ -15,6 +15,7 @@
 #include "device.hpp"
 #include "grid_barrier.hpp"
 #include "limits.hpp"
+#include "profile.hpp"
 
 namespace nuna::cudart {
 namespace {
@@ -231,6 +232,8 @@ void KernelAction::run(Crew& crew) const {
   if (KernelAudit* const audit = Audit::of(function_)) audit->count_launch();
   Spread* const spread = Device::get().spread();
   if (spread == nullptr) return run_here(crew);
+  if (Profile* const profile = Device::get().profile(); profile != nullptr && profile->launch(*this, crew))
+    return;
   if (spread->launch(*this)) return;
   if (spread->begin_turn(*this)) run_here(crew);
   spread->end_turn();

@@ -66,6 +66,7 @@ class Memory {
     std::size_t bytes = 0;
   };
   std::optional<Backing> backing(const void* pointer);
+  std::vector<Backing> backings();  ///< all, by address
   /// Opens the host's views again where launches have closed them; of several ranks those of managed memory only, if asked.
   void open_views(bool managed_only = false);
   void close_views();
