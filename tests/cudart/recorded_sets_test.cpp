@@ -172,15 +172,5 @@ TEST_F(RecordedSetsTest, ADeviationIsRecordedAnewAndTooManyEndIt) {
   EXPECT_THAT(history.reason(), HasSubstr("too often"));
 }
 
-TEST_F(RecordedSetsTest, TooManyRowsForNunasAccountRunWhole) {
-  const auto chunks = std::make_shared<const Chunks>(Chunks{{7, {kFirst, kFirst + 100'000}}});
-  const auto sets = std::make_shared<RecordedSets>(chunks, kGrid, 1, kParts);
-  for (Index at = 0; at < 100'000; at += 6) write(*sets, 0, at, at + 4);
-  LaunchHistory history(kGrid, kParts);
-  history.add(sets);
-  EXPECT_EQ(history.next(), Next::run_whole);
-  EXPECT_EQ(history.reason(), "writes 16667 rows that lie apart");
-}
-
 }  // namespace
 }  // namespace nuna::cudart

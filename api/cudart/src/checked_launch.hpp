@@ -1,10 +1,14 @@
 #pragma once
 // Launches that are shared out by recorded sets (recorded_sets.hpp), checked while they run, and undone where they deviate.
 //
-// Nuna is told that each part reads what it read, and may write what it wrote (D8: a byte that is not written this time comes back as it
-// was). The code has the program's addresses; a PartGuard looks each access up before it happens and leads it to the device's copy. Before a
-// part begins, what it may write is copied aside. When a block touches anything else its part stops; no part has by then written a byte that
-// was not copied, and no other launch has begun. So the copies are put back, and the launch has not been.
+// The code has the program's addresses; a PartGuard looks each access up before it happens, and leads it to the bytes that the part works
+// on. When a block touches anything else its part stops; no part has by then written a byte that another has a copy of, and no other launch has
+// begun: the launch has not been.
+//
+// Where parts write few rows, Nuna is told that each part may write what it wrote (D8: a byte that is not written this time comes back as it was),
+// and the bytes stay on their devices. What a part may write is copied aside before it begins, and put back if the launch deviates.
+// Where they write many rows that lie apart, whose account would cost Nuna more than the kernel, they work on copies of their own, and what is
+// written goes to the host's views if the launch does not deviate.
 
 #include <memory>
 #include <optional>
@@ -22,6 +26,9 @@ class KernelAction;
 /// Of one signature. Used by the lane's leader only.
 class CheckedLaunch {
  public:
+  /// Rows that parts write, of all parts, of which Nuna keeps account.
+  static constexpr std::size_t kFewRows = 512;
+
   explicit CheckedLaunch(std::shared_ptr<const RecordedSets> sets);
   CheckedLaunch(const CheckedLaunch&) = delete;
   CheckedLaunch& operator=(const CheckedLaunch&) = delete;
@@ -37,7 +44,7 @@ class CheckedLaunch {
     AccessMap map;
   };
 
-  std::shared_ptr<const RecordedSets> sets_;
+  std::shared_ptr<const struct CheckedRows> rows_;
   std::vector<Argument> arguments_;
 };
 

@@ -22,7 +22,4 @@ constexpr std::size_t kTextureAlignment = 512;
 constexpr int kMajor = 8;
 constexpr int kMinor = 0;
 
-/// Rows that the parts of a shared launch write, of all parts: with more it would wait longer for Nuna's account of them than the host computes.
-inline constexpr std::int64_t kWrittenRows = 16384;
-
 }  // namespace nuna::cudart::limits

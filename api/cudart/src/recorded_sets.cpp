@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "limits.hpp"
-
 namespace nuna::cudart {
 namespace {
 
@@ -109,9 +107,6 @@ void LaunchHistory::add(std::shared_ptr<const RecordedSets> recorded) {
     last_.reset();
     stable_ = 0;
     if (++axis_ == axes_.size()) return give_up(*why);
-  } else if (const std::size_t rows = recorded->written_rows();
-             rows > static_cast<std::size_t>(limits::kWrittenRows)) {
-    return give_up("writes " + std::to_string(rows) + " rows that lie apart");
   } else {
     stable_ = last_ != nullptr && *last_ == *recorded ? stable_ + 1 : 1;
     last_ = std::move(recorded);

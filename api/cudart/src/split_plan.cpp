@@ -4,7 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "limits.hpp"
 #include "tiles.hpp"
 
 namespace nuna::cudart {
@@ -29,6 +28,9 @@ constexpr double kMostWaste = 1.25;
 /// And of so many the account costs more than to bring what lies between them: if no other part has to do with that, and if others have.
 constexpr Index kManyRows = 32;
 constexpr Index kVeryManyRows = 1024;
+
+/// Written rows of a launch that cannot be one a part: it would wait longer for the account than the host computes.
+constexpr Index kMostRows = 16384;
 
 Index rows_in(const access::Footprint& footprint) {
   Index rows = 0;
@@ -89,7 +91,7 @@ SplitPlan::SplitPlan(const access::KernelModel& model, const access::LaunchNumbe
     for (int part = 0; access_.writes(p) && part < parts; ++part)
       rows += rows_in(written(p, part_of(axis_, parts, part)));
   }
-  if (rows > limits::kWrittenRows) reason_ = "writes " + std::to_string(rows) + " rows that lie apart";
+  if (rows > kMostRows) reason_ = "writes " + std::to_string(rows) + " rows that lie apart";
 }
 
 std::optional<std::string> SplitPlan::refusal(const access::KernelModel& model, int parts) {

@@ -31,6 +31,12 @@ __global__ void scatter(const int* to, const float* from, float* sums, int n) {
   if (i < n) sums[to[i]] += from[i];
 }
 
+// More rows than Nuna would keep account of.
+__global__ void scatter_of_many(const int* to, const float* from, float* sums, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) sums[to[i]] += from[i];
+}
+
 __global__ void scatter_of_struct(Vectors all, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) all.sums[all.to[i]] += scale * weights[i & 3] * all.from[i];
@@ -96,6 +102,17 @@ __global__ void multiply_active(const int* begins, const int* columns, const flo
 __global__ void rows_of_pointers(float* const* rows, int columns) {
   float* row = rows[blockIdx.x];
   for (int c = threadIdx.x; c < columns; c += blockDim.x) row[c] += blockIdx.x + c;
+}
+
+__global__ void volatile_rows(float* const* rows, int columns) {
+  volatile float* row = rows[blockIdx.x];
+  for (int c = threadIdx.x; c < columns; c += blockDim.x) row[c] = row[c] + 1;
+}
+
+__global__ void print_and_scatter(const int* to, float* sums, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i == 0) printf("print_and_scatter begins\n");
+  if (i < n) sums[to[i]] = i;
 }
 
 struct Node {
@@ -186,6 +203,14 @@ int main() {
     scatter<<<kBlocks, kThreads>>>(to, from, sums, n);
     show("scatter", round, sums, n);
   }
+  const int many = 50 * n;
+  const int* many_to = device(permutation(many, 2));
+  const float* many_from = device(std::vector<float>(many, 1.5f));
+  float* many_sums = device(std::vector<float>(many));
+  for (int round = 1; round <= 4; ++round) {
+    scatter_of_many<<<many / 100, 100>>>(many_to, many_from, many_sums, many);
+    show("scatter_of_many", round, many_sums, many);
+  }
   for (int round = 1; round <= 4; ++round) {
     scatter_of_struct<<<kBlocks, kThreads>>>({to, from, sums}, n);
     show("scatter_of_struct", round, sums, n);
@@ -266,6 +291,11 @@ int main() {
     show("rows_of_pointers", round, rows[round], 100);
     show("rows_of_pointers", round, rows[23], 100);
   }
+
+  volatile_rows<<<24, 32>>>(d_rows, 100);
+  show("volatile_rows", 1, rows[23], 100);
+  print_and_scatter<<<kBlocks, kThreads>>>(to, sums, n);
+  show("print_and_scatter", 1, sums, n);
 
   std::vector<Node> nodes(n);
   std::vector<Node*> starts(n);
