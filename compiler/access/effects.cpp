@@ -170,23 +170,29 @@ bool prints(const llvm::Instruction& instruction) {
   return called != nullptr && is_output(called->getName());
 }
 
-std::string refusal_of(const llvm::Instruction& instruction, const KernelCode& code) {
+access::Refusal refusal_of(const llvm::Instruction& instruction, const KernelCode& code) {
   if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
-    if (const auto why = refusal_of_call(*call, code); !why.empty()) return why;
+    if (auto why = refusal_of_call(*call, code); !why.empty()) return {std::move(why), {}, false};
   }
-  if (const auto why = refusal_of_addresses(instruction, code); !why.empty()) return why;
-  for (const auto& one : effects_of(instruction, code.layout)) {
+  const auto effects = effects_of(instruction, code.layout);
+  const bool leaves = std::any_of(effects.begin(), effects.end(), [&](const Effect& one) {
+    return is_at(*one.pointer, KernelCode::Home::elsewhere, code) ||
+           is_at(*one.pointer, KernelCode::Home::unknown, code);
+  });
+  if (leaves && instruction.isVolatile())
+    return {"has volatile accesses, by which blocks may wait for each other", {}, false};
+  if (auto why = refusal_of_addresses(instruction, code); !why.empty()) return {std::move(why), {}, true};
+  for (const auto& one : effects) {
     for (const auto* object : objects_of(*one.pointer)) {
-      const auto home = code.home_of(*object);
-      if (home == KernelCode::Home::unknown) {
-        return std::string(one.kind == Kind::read ? "reads" : "writes") +
-               " through a pointer that comes out of memory or is computed";
+      if (code.home_of(*object) == KernelCode::Home::unknown) {
+        return {std::string(one.kind == Kind::read ? "reads" : "writes") +
+                    " through a pointer that comes out of memory or is computed",
+                {},
+                true};
       }
-      if (home == KernelCode::Home::elsewhere && instruction.isVolatile())
-        return "has volatile accesses, by which blocks may wait for each other";
     }
   }
-  return "";
+  return {};
 }
 
 }  // namespace nuna::compiler

@@ -20,8 +20,8 @@ struct Effect {
 /// The loads and stores that `instruction` is: none, one, or a copy's two. Those of calls are not known (refusal_of).
 std::vector<Effect> effects_of(const llvm::Instruction& instruction, const llvm::DataLayout& layout);
 
-/// Why a kernel with this instruction can never be split; "" if it is no reason.
-std::string refusal_of(const llvm::Instruction& instruction, const KernelCode& code);
+/// Why a kernel with this instruction can never be split, without its line; an empty reason if it is none.
+access::Refusal refusal_of(const llvm::Instruction& instruction, const KernelCode& code);
 
 /// Whether it writes to standard output.
 bool prints(const llvm::Instruction& instruction);

@@ -59,7 +59,7 @@ class Modeller {
       effects += effects_of(instruction, code_.layout).size();
     ways_ = effects > kMostEffects ? 0 : kMostWays;
     for (const auto& instruction : llvm::instructions(code_.function)) {
-      if (auto why = refusal_of(instruction, code_); !why.empty()) refuse(std::move(why), instruction);
+      if (auto why = refusal_of(instruction, code_); !why.reason.empty()) refuse(std::move(why), instruction);
       model_.prints |= prints(instruction);
     }
     for (const auto& instruction : llvm::instructions(code_.function)) {
@@ -69,10 +69,11 @@ class Modeller {
   }
 
  private:
-  void refuse(std::string why, const llvm::Instruction& instruction) {
+  void refuse(access::Refusal why, const llvm::Instruction& instruction) {
     const bool is_new = std::none_of(model_.refusals.begin(), model_.refusals.end(),
-                                     [&](const auto& other) { return other.reason == why; });
-    if (is_new) model_.refusals.push_back({std::move(why), source_line(instruction)});
+                                     [&](const auto& other) { return other.reason == why.reason; });
+    why.at = source_line(instruction);
+    if (is_new) model_.refusals.push_back(std::move(why));
   }
 
   void add(const llvm::Instruction& instruction, const Effect& one) {

@@ -18,7 +18,7 @@ namespace nuna::compiler {
 namespace {
 
 struct Touched {
-  llvm::Value* pointer = nullptr;
+  llvm::Use* pointer = nullptr;
   llvm::Value* bytes = nullptr;  ///< of 64 bits
   nuna_audit_kind kind = NUNA_AUDIT_READ;
 };
@@ -28,13 +28,13 @@ class Telling {
   explicit Telling(DeviceModule& device) : module_(*device.module), at_(module_.getContext()) {
     for (const auto& shared : device.shared) shared_.insert(shared.variable);
     auto* type = llvm::FunctionType::get(
-        at_.getVoidTy(),
+        at_.getPtrTy(),
         {at_.getPtrTy(), at_.getInt64Ty(), at_.getInt32Ty(), at_.getPtrTy(), at_.getInt32Ty()}, false);
     told_ = llvm::cast<llvm::Function>(module_.getOrInsertFunction("__nuna_audit", type).getCallee());
     told_->setDoesNotThrow();
     told_->setOnlyAccessesInaccessibleMemory();
     told_->addFnAttr(llvm::Attribute::WillReturn);
-    for (const unsigned pointer : {0u, 3u}) told_->addParamAttr(pointer, llvm::Attribute::NoCapture);
+    told_->addParamAttr(3, llvm::Attribute::NoCapture);
   }
 
   void tell_of(llvm::Function& function) {
@@ -43,7 +43,7 @@ class Telling {
     for (auto* instruction : all) {
       at_.SetInsertPoint(instruction);
       for (const auto& touched : touched_by(*instruction)) {
-        if (!is_own(*touched.pointer)) tell(*instruction, touched);
+        if (!is_own(**touched.pointer)) tell(*instruction, touched);
       }
     }
   }
@@ -55,23 +55,25 @@ class Telling {
 
   std::vector<Touched> touched_by(llvm::Instruction& instruction) {
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
-      return {{load->getPointerOperand(), size_of(load->getType()),
+      return {{&load->getOperandUse(load->getPointerOperandIndex()), size_of(load->getType()),
                load->isAtomic() ? NUNA_AUDIT_ATOMIC : NUNA_AUDIT_READ}};
     if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
-      return {{store->getPointerOperand(), size_of(store->getValueOperand()->getType()),
+      return {{&store->getOperandUse(store->getPointerOperandIndex()),
+               size_of(store->getValueOperand()->getType()),
                store->isAtomic() ? NUNA_AUDIT_ATOMIC : NUNA_AUDIT_WRITE}};
     if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction))
-      return {{update->getPointerOperand(), size_of(update->getType()), NUNA_AUDIT_ATOMIC}};
-    if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction))
-      return {{exchange->getPointerOperand(), size_of(exchange->getNewValOperand()->getType()),
+      return {{&update->getOperandUse(update->getPointerOperandIndex()), size_of(update->getType()),
                NUNA_AUDIT_ATOMIC}};
+    if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction))
+      return {{&exchange->getOperandUse(exchange->getPointerOperandIndex()),
+               size_of(exchange->getNewValOperand()->getType()), NUNA_AUDIT_ATOMIC}};
     auto* range = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction);
     if (range == nullptr) return {};
     auto* bytes = at_.CreateZExtOrTrunc(range->getLength(), at_.getInt64Ty());
     std::vector<Touched> all;
     if (auto* copy = llvm::dyn_cast<llvm::MemTransferInst>(range))
-      all.push_back({copy->getRawSource(), bytes, NUNA_AUDIT_READ});
-    all.push_back({range->getRawDest(), bytes, NUNA_AUDIT_WRITE});
+      all.push_back({&copy->getRawSourceUse(), bytes, NUNA_AUDIT_READ});
+    all.push_back({&range->getRawDestUse(), bytes, NUNA_AUDIT_WRITE});
     return all;
   }
 
@@ -92,8 +94,9 @@ class Telling {
 
   void tell(const llvm::Instruction& instruction, const Touched& touched) {
     const auto line = source_line(instruction);
-    at_.CreateCall(told_, {touched.pointer, touched.bytes, at_.getInt32(touched.kind), file(line.file),
-                           at_.getInt32(line.line)});
+    touched.pointer->set(
+        at_.CreateCall(told_, {touched.pointer->get(), touched.bytes, at_.getInt32(touched.kind),
+                               file(line.file), at_.getInt32(line.line)}));
   }
 
   llvm::Constant* file(const std::string& name) {

@@ -1,5 +1,6 @@
 #pragma once
-// nunacc --audit: device code that tells libnuna_cudart of each byte before it touches it (__nuna_audit in nuna_cudart/image.h).
+// nunacc --audit: device code that tells libnuna_cudart of each byte before it touches it, and touches it where that says
+// (__nuna_audit in nuna_cudart/image.h).
 
 #include "codegen/device_module.hpp"
 

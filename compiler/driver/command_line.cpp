@@ -410,7 +410,8 @@ std::string help_text() {
   --ptx=off              no PTX in objects (auto: where nvcc is found)
   --explain              what each kernel reads and writes, and along which axes its grid may be split; nothing is compiled
   --model FILE           the same for programs, as JSON; with --explain, or besides compiling
-  --audit                with NUNA_AUDIT=1 the program checks what kernels touch against what nunacc says of them; slow
+  --audit                kernels tell what they touch: with NUNA_AUDIT=1 it is checked against what nunacc says of them, with
+                         NUNA_PROFILE=1 kernels of which nunacc cannot say it are split by what they touched before; slow
   --cuda-path DIR        the toolkit whose nvcc makes PTX; else CUDA_HOME, CUDA_PATH, or PATH
   -v, --dryrun, --keep   show the commands, do not run them, keep what lies between
   --version, --help

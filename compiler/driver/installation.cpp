@@ -55,8 +55,11 @@ bool is_nvcc(const fs::path& file, const std::string& self) {
 }  // namespace
 
 bool audit_is_set() {
-  const auto value = setting("NUNA_AUDIT");
-  return value == "1" || value == "on" || value == "yes" || value == "true";
+  const auto is_on = [](const char* name) {
+    const auto value = setting(name);
+    return value == "1" || value == "on" || value == "yes" || value == "true";
+  };
+  return is_on("NUNA_AUDIT") || is_on("NUNA_PROFILE");
 }
 
 std::string find_nvcc(const std::string& cuda_path, const std::string& self) {

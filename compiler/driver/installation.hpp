@@ -13,7 +13,7 @@ Installation find_installation();
 /// nunacc (`self`) by that name. NUNACC_PTX=off hides it. Throws std::runtime_error if there is none in `cuda_path`.
 std::string find_nvcc(const std::string& cuda_path, const std::string& self);
 
-/// Whether NUNA_AUDIT asks for --audit.
+/// Whether NUNA_AUDIT or NUNA_PROFILE asks for --audit.
 bool audit_is_set();
 
 }  // namespace nuna::compiler

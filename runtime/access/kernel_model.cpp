@@ -22,7 +22,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Constraint, left, is_equality)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SourceLine, file, line)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Pointer, argument, offset, variable)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Assumption, value, bits, is_signed, extra, domain, at)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Refusal, reason, at)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Refusal, reason, at, of_addresses)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlockWork, at, loops, loads, stores, float_operations, integer_operations)
 
 static void to_json(Json& json, const Access& access) {

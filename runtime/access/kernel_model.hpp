@@ -103,6 +103,8 @@ struct Assumption {
 struct Refusal {
   std::string reason;
   SourceLine at;
+  /// Where it goes is in memory: a launch that is watched shows it, and nothing else stands against a split.
+  bool of_addresses = false;
   friend bool operator==(const Refusal&, const Refusal&) = default;
 };
 

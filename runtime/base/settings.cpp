@@ -61,6 +61,10 @@ constexpr std::array kKnown = {
                 "least threads of a part that run while bytes for its other threads travel; 0: none do"},
     SettingInfo{"NUNA_POISON", "on or off", "off",
                 "fill fresh and stale memory with NaN, so that a missing transfer shows"},
+    SettingInfo{"NUNA_PROFILE", "on or off", "off",
+                "kernels of nunacc --audit that nunacc cannot describe are recorded, and split over "
+                "devices when what they touch is stable and disjoint; "
+                "nunacc: compile so"},
     SettingInfo{
         "NUNA_ROUTES", "mapped, packed, pipelined, direct, staged", "all",
         "only these ways of messages (the first three) and of copies (the others), where they are possible"},

@@ -26,7 +26,8 @@ KernelModel example() {
   Access read{.kind = Access::Kind::read, .pointer = 2, .bytes = 4, .exact = false};
   model.accesses = {write, read};
   model.assumptions = {{.value = x, .at = {"copy.cu", 6}}};
-  model.refusals = {{"calls foo, whose body is elsewhere", {"copy.cu", 9}}};
+  model.refusals = {{"calls foo, whose body is elsewhere", {"copy.cu", 9}},
+                    {"computes", {"copy.cu", 10}, true}};
   model.work = {{.at = {"copy.cu", 7}, .loads = 1, .stores = 1, .integer_operations = 3}};
   return model;
 }

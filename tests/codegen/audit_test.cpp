@@ -65,6 +65,7 @@ define void @k(ptr %p, i64 %n, ptr "nuna.by_reference" %s) !dbg !3 {
       while (llvm::isa<llvm::CallInst>(next) &&
              llvm::cast<llvm::CallInst>(next)->getCalledFunction() == call->getCalledFunction())
         next = next->getNextNonDebugInstruction();
+      EXPECT_TRUE(call->hasOneUse() && call->user_back() == next) << "it does not go where it is told";
       all.push_back({llvm::cast<llvm::ConstantInt>(call->getArgOperand(2))->getZExtValue(),
                      text_of(*call->getArgOperand(1)), next->getOpcodeName()});
     }

@@ -54,15 +54,6 @@ std::optional<Interval> allocation_around(Index address) {
   return Interval{first, first + static_cast<Index>(found->bytes)};
 }
 
-std::optional<Interval> variable_around(const nuna_image& image, Index address) {
-  for (std::uint32_t v = 0; v < image.variable_count; ++v) {
-    const Index first = address_of(image.variables[v].address);
-    const Interval whole{first, first + static_cast<Index>(image.variables[v].bytes)};
-    if (whole.begin <= address && address < whole.end) return whole;
-  }
-  return std::nullopt;
-}
-
 const nuna_variable* variable_of(const nuna_image& image, const std::string& name) {
   const auto* const end = image.variables + image.variable_count;
   const auto* const found =
@@ -191,7 +182,7 @@ int KernelAudit::run(const nuna_block_call& box, std::span<const PointerPlace> p
         for (const auto& [target, bytes] : claims.certain) audited.expect(bytes);
         int error = 0;
         {
-          const AuditingHere here(audited);
+          const WatchingHere here(audited);
           error = run_block(call);
         }
         if (error != 0) return error;
@@ -206,7 +197,7 @@ int KernelAudit::run(const nuna_block_call& box, std::span<const PointerPlace> p
 bool KernelAudit::judge(const BlockAudit& block, const Claims& claims, const std::vector<Target>& targets,
                         const nuna_block_call& call) {
   bool holds = true;
-  for (const Trespass& each : block.trespasses()) {
+  for (const Touch& each : block.trespasses()) {
     const auto target = std::find_if(targets.begin(), targets.end(),
                                      [&](const Target& one) { return one.is_around(each.bytes); });
     tell(call, target != targets.end() ? &*target : nullptr, word_of(each.kind), each.bytes,

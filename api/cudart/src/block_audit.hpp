@@ -7,20 +7,12 @@
 #include <vector>
 
 #include "byte_ranges.hpp"
-#include "nuna_cudart/image.h"
+#include "watcher.hpp"
 
 namespace nuna::cudart {
 
-/// Bytes that a block touched and should not have: neighbours of one source line are one.
-struct Trespass {
-  Interval bytes;  ///< addresses
-  nuna_audit_kind kind = NUNA_AUDIT_READ;
-  const char* file = nullptr;
-  std::uint32_t line = 0;
-};
-
 /// Used by one thread, by which its block runs.
-class BlockAudit {
+class BlockAudit final : public Watcher {
  public:
   /// Whether bytes that are not in the sets count.
   using IsJudged = std::function<bool(Interval bytes, bool writes)>;
@@ -33,13 +25,14 @@ class BlockAudit {
     expected_.emplace_back(std::move(bytes));
     return expected_.size() - 1;
   }
-  void touch(const Trespass& access);
+  Index touch(const Touch& access) override;
 
-  const std::vector<Trespass>& trespasses() const { return trespasses_; }
+  /// What it touched and should not have: neighbours of one source line are one.
+  const std::vector<Touch>& trespasses() const { return trespasses_; }
   std::vector<Interval> unwritten(std::size_t expected) const;
 
  private:
-  void keep(const Trespass& access);
+  void keep(const Touch& access);
 
   const ByteRanges& reads_;
   const ByteRanges& writes_;
@@ -47,16 +40,7 @@ class BlockAudit {
   std::size_t near_read_ = 0;
   std::size_t near_write_ = 0;
   std::vector<MarkedBytes> expected_;
-  std::vector<Trespass> trespasses_;
-};
-
-/// The calling thread's block while one lives: what __nuna_audit speaks to.
-class AuditingHere {
- public:
-  explicit AuditingHere(BlockAudit& block);
-  ~AuditingHere();
-  AuditingHere(const AuditingHere&) = delete;
-  AuditingHere& operator=(const AuditingHere&) = delete;
+  std::vector<Touch> trespasses_;
 };
 
 }  // namespace nuna::cudart

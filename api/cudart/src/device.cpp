@@ -16,6 +16,7 @@
 
 #include "audit.hpp"
 #include "call.hpp"
+#include "profile.hpp"
 #include "ranks.hpp"
 
 namespace nuna::cudart {
@@ -127,15 +128,19 @@ Device::Device()
               DeviceFacts::here().devices > 1 || context_->ranks() > 1) {
   const DeviceFacts& facts = DeviceFacts::here();
   if (facts.devices == 1 && context_->ranks() == 1) {
+    profile_ = Profile::if_on(nullptr, memory_);
     lane_.set_gathering([this](const std::shared_ptr<Crew>& crew) { gather(crew); });
     return;
   }
   spread_.emplace(*context_, memory_, wants_stats());
+  profile_ = Profile::if_on(&*spread_, memory_);
   if (replicated()) memory_.set_before_change([this] { lane_.wait(lane_.last()); });
   lane_.set_ahead(&*spread_);
   team_.emplace(lane_.threads(), [this](Crew& crew, int part) { lane_.attend(crew, part); });
   lane_.set_gathering([this](const std::shared_ptr<Crew>& crew) { team_->gather(crew); });
 }
+
+Device::~Device() = default;
 
 void Device::gather(const std::shared_ptr<Crew>& crew) {
   const detail::LaunchName name("cuda");
@@ -217,6 +222,8 @@ void Device::end() {
                  static_cast<unsigned long long>(spread_ ? spread_->cpu_ns() : 0), counted.c_str() + 1);
   }
   memory_.clear();
+  if (profile_ != nullptr) profile_->report();
+  profile_.reset();
   spread_.reset();
   context_.reset();
   Audit::report();

@@ -28,6 +28,8 @@ struct DeviceFacts {
   static const DeviceFacts& told();
 };
 
+class Profile;
+
 class Device {
  public:
   /// The device. Refuses with cudaErrorCudartUnloading once the process is ending, with cudaErrorInitializationError if
@@ -41,6 +43,7 @@ class Device {
   Lane& lane() { return lane_; }
   Memory& memory() { return memory_; }
   Spread* spread() { return spread_ ? &*spread_ : nullptr; }  ///< null with one device
+  Profile* profile() { return profile_.get(); }               ///< null where there is no profile mode
   /// Whether the program runs on several ranks, which make the same calls.
   bool replicated() const { return spread_ && spread_->replicated(); }
   /// Waits for an operation, after which the host sees managed memory as it is then.
@@ -51,6 +54,7 @@ class Device {
   void synchronize();
 
   Device();
+  ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
@@ -62,6 +66,7 @@ class Device {
   std::optional<Context> context_;
   Memory memory_;
   std::optional<Spread> spread_;
+  std::unique_ptr<Profile> profile_;
   std::optional<Team> team_;
 };
 

@@ -186,6 +186,15 @@ Variable Images::variable(const void* host) {
   return {variable->address, variable->bytes};
 }
 
+std::optional<Interval> variable_around(const nuna_image& image, Index address) {
+  for (std::uint32_t v = 0; v < image.variable_count; ++v) {
+    const auto first = static_cast<Index>(reinterpret_cast<std::uintptr_t>(image.variables[v].address));
+    const Interval whole{first, first + static_cast<Index>(image.variables[v].bytes)};
+    if (whole.contains(address)) return whole;
+  }
+  return std::nullopt;
+}
+
 }  // namespace nuna::cudart
 
 extern "C" void __nuna_register_image(const nuna_image* image) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -14,6 +15,7 @@
 
 #include "access/kernel_model.hpp"
 #include "cuda_runtime_api.h"
+#include "nuna/box.hpp"
 #include "nuna_cudart/image.h"
 
 namespace nuna::cudart {
@@ -33,6 +35,9 @@ struct Variable {
   void* address = nullptr;
   std::size_t bytes = 0;
 };
+
+/// The addresses of the variable of which `address` is a byte's.
+std::optional<Interval> variable_around(const nuna_image& image, Index address);
 
 /// Any thread. Nothing that it returns ever goes away.
 class Images {

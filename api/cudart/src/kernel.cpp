@@ -15,6 +15,7 @@
 #include "device.hpp"
 #include "grid_barrier.hpp"
 #include "limits.hpp"
+#include "profile.hpp"
 #include "ranks.hpp"
 
 namespace nuna::cudart {
@@ -74,6 +75,10 @@ int run_box(const Function& function, const nuna_block_call& call,
   return audit == nullptr ? run(call) : audit->run(call, places, run);
 }
 
+std::uint64_t scratch_bytes_of(const KernelAction& action, std::uint64_t threads) {
+  return nuna_scratch_bytes(action.function().kernel, threads, action.shape().dynamic_shared_bytes) + 64;
+}
+
 // On this thread, of no blocks yet. Its scratch memory is null where there is none.
 nuna_block_call call_of(const KernelAction& action, std::uint64_t threads) {
   const LaunchShape& shape = action.shape();
@@ -84,9 +89,13 @@ nuna_block_call call_of(const KernelAction& action, std::uint64_t threads) {
   }
   call.arguments = action.arguments();
   call.dynamic_shared_bytes = shape.dynamic_shared_bytes;
-  call.scratch = scratch.at_least(
-      nuna_scratch_bytes(action.function().kernel, threads, shape.dynamic_shared_bytes) + 64);
+  call.scratch = scratch.at_least(scratch_bytes_of(action, threads));
   return call;
+}
+
+void set_box(nuna_block_call& call, const GridBox& blocks) {
+  std::copy(blocks.first.begin(), blocks.first.end(), call.first);
+  std::copy(blocks.last.begin(), blocks.last.end(), call.last);
 }
 
 class KernelJob final : public Job {
@@ -222,14 +231,21 @@ void KernelAction::run_together() const {
   for (std::thread& thread : threads) thread.join();
 }
 
-cudaError_t KernelAction::run_blocks(const Grid& first, const Grid& last, const void* const* arguments,
+cudaError_t KernelAction::run_blocks(const GridBox& blocks, const void* const* arguments,
                                      std::span<const PointerPlace> places) const {
   nuna_block_call call = call_of(*this, product(shape_.block));
   if (call.scratch == nullptr) return cudaErrorMemoryAllocation;
   call.arguments = arguments;
-  std::copy(first.begin(), first.end(), call.first);
-  std::copy(last.begin(), last.end(), call.last);
+  set_box(call, blocks);
   return static_cast<cudaError_t>(run_box(function_, call, places));
+}
+
+cudaError_t KernelAction::run_watched(const GridBox& blocks, Watcher& watcher) const {
+  nuna_block_call call = call_of(*this, product(shape_.block));
+  if (call.scratch == nullptr) return cudaErrorMemoryAllocation;
+  set_box(call, blocks);
+  const WatchingHere here(watcher, call.scratch, scratch_bytes_of(*this, product(shape_.block)));
+  return static_cast<cudaError_t>(run_guarded(function_.kernel->run, call));
 }
 
 void KernelAction::run(Crew& crew) const {
@@ -237,6 +253,8 @@ void KernelAction::run(Crew& crew) const {
   Spread* const spread = Device::get().spread();
   if (spread == nullptr) return run_here(crew);
   const std::shared_ptr<const KernelAction> agreed = spread->agreed(*this);
+  if (Profile* const profile = Device::get().profile(); profile != nullptr && profile->launch(*agreed, crew))
+    return;
   if (spread->launch(*agreed)) return;
   if (spread->begin_turn(*agreed)) agreed->run_here(crew);
   spread->end_turn();

@@ -12,6 +12,7 @@
 #include "images.hpp"
 #include "lane.hpp"
 #include "tiles.hpp"
+#include "watcher.hpp"
 
 namespace nuna::cudart {
 
@@ -32,9 +33,11 @@ class KernelAction final : public Action, public std::enable_shared_from_this<Ke
   void run(Crew& crew) const override;
   bool orders_itself() const override { return true; }
   void for_each_kernel(const std::function<void(const KernelAction&)>& visit) const override { visit(*this); }
-  /// Blocks [first, last) along x, y and z by the calling thread, with these arguments; the kernel's error. `places`: for the audit.
-  cudaError_t run_blocks(const Grid& first, const Grid& last, const void* const* arguments,
+  /// Blocks by the calling thread, with these arguments; the kernel's error. `places`: for the audit.
+  cudaError_t run_blocks(const GridBox& blocks, const void* const* arguments,
                          std::span<const PointerPlace> places) const;
+  /// The same with the program's arguments, told to the watcher.
+  cudaError_t run_watched(const GridBox& blocks, Watcher& watcher) const;
 
   const Function& function() const { return function_; }
   const void* host() const { return host_; }  ///< by which the program names the function

@@ -228,6 +228,13 @@ std::optional<Memory::Backing> Memory::backing(const void* pointer) {
   return Backing{&chunk.buffer, chunk.number, chunk.first, chunk.bytes};
 }
 
+std::vector<Memory::Backing> Memory::backings() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Backing> all;
+  for (auto& [first, chunk] : chunks_) all.push_back({&chunk.buffer, chunk.number, chunk.first, chunk.bytes});
+  return all;
+}
+
 void Memory::open_views() {
   const std::lock_guard lock(mutex_);
   for (auto& [first, chunk] : chunks_) chunk.buffer.data();

@@ -66,6 +66,7 @@ class Memory {
     std::size_t bytes = 0;
   };
   std::optional<Backing> backing(const void* pointer);
+  std::vector<Backing> backings();  ///< all, by address
   /// Opens the host's views again where launches have closed them. Of one rank.
   void open_views();
   /// Of several ranks: opens the views of managed memory on all of them, or those for a turn of the host, which is rank 0's or

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "tiles.hpp"
+
 namespace nuna::cudart {
 namespace {
 
@@ -26,6 +28,7 @@ constexpr double kMostWaste = 1.25;
 /// And of so many the account costs more than to bring what lies between them: if no other part has to do with that, and if others have.
 constexpr Index kManyRows = 32;
 constexpr Index kVeryManyRows = 1024;
+
 /// Written rows of a launch that cannot be one a part: it would wait longer for the account than the host computes.
 constexpr Index kMostRows = 16384;
 
@@ -163,7 +166,7 @@ access::BlockBox SplitPlan::part_of(int axis, int parts, int part) const {
   access::BlockBox box;
   for (std::size_t a = 0; a < 3; ++a) box[a] = {0, grid_[a]};
   const auto a = static_cast<std::size_t>(axis);
-  box[a] = {grid_[a] * part / parts, grid_[a] * (part + 1) / parts};
+  box[a] = blocks_of_part(grid_[a], part, parts);
   return box;
 }
 

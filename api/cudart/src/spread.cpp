@@ -9,6 +9,7 @@
 
 #include "audit.hpp"
 #include "call.hpp"
+#include "grid_launch.hpp"
 #include "kernel.hpp"
 #include "model_arguments.hpp"
 #include "ranks.hpp"
@@ -77,12 +78,6 @@ struct SharedKernel {
       std::memcpy(static_cast<std::byte*>(const_cast<void*>(arguments[patch.argument])) + patch.offset,
                   &pointer, sizeof pointer);
     }
-    std::array<std::uint32_t, 3> first{};
-    std::array<std::uint32_t, 3> last{};
-    for (std::size_t a = 0; a < 3; ++a) {
-      first[a] = static_cast<std::uint32_t>(blocks[2 - static_cast<int>(a)].begin);
-      last[a] = static_cast<std::uint32_t>(blocks[2 - static_cast<int>(a)].end);
-    }
     std::vector<PointerPlace> places;
     if (Audit::of(kernel.action->function()) != nullptr) {
       for (const Patch& patch : kernel.patches) {
@@ -91,7 +86,7 @@ struct SharedKernel {
       }
     }
     const Heard heard;
-    const cudaError_t error = kernel.action->run_blocks(first, last, arguments.data(), places);
+    const cudaError_t error = kernel.action->run_blocks(cudart::blocks_of(blocks), arguments.data(), places);
     if (error != cudaSuccess) kernel.spread->note_error(error);
   }
 };
@@ -99,19 +94,6 @@ struct SharedKernel {
 bool overlap(const std::byte* a, const std::byte* b, std::size_t bytes) {
   const auto first = std::minmax(reinterpret_cast<std::uintptr_t>(a), reinterpret_cast<std::uintptr_t>(b));
   return first.second - first.first < bytes;
-}
-
-Box box_of(Interval bytes) {
-  Box box;
-  box.dims = 1;
-  box[0] = bytes;
-  return box;
-}
-
-/// Nuna's cached plans know a map by a number only. An address would be that of another map some time, once plans are forgotten.
-const void* new_identity() {
-  static std::uintptr_t last = 0;
-  return reinterpret_cast<const void*>(++last);  // NOLINT(performance-no-int-to-ptr)
 }
 
 access::BlockBox blocks_of(const Part& part) { return {part.blocks[2], part.blocks[1], part.blocks[0]}; }
@@ -179,6 +161,10 @@ void Spread::start_call(const std::function<nuna::Event()>& call) {
   }
 }
 
+void Spread::start(const GridLaunch& launch) {
+  start_call([&] { return cudart::start(context_, launch); });
+}
+
 bool Spread::start(const Copy& copy) {
   const std::size_t bytes = copy.rows.bytes();
   if (bytes < kSharedBytes || copy.rows.rows * copy.rows.planes != 1) return false;
@@ -218,6 +204,12 @@ void Spread::tell(const KernelAction& action, const char* where, const std::stri
 void Spread::run_on_host(const KernelAction& action, const std::string& why) {
   settle();
   tell(action, "the host", why);
+}
+
+std::optional<std::string> Spread::why_whole(const KernelAction& action) {
+  const access::KernelModel* const model = action.function().model.get();
+  if (model == nullptr) return std::nullopt;
+  return plans_of(action, *model).plan->reason();
 }
 
 bool Spread::launch(const KernelAction& action) {
@@ -358,7 +350,7 @@ bool Spread::start(const KernelAction& action, const access::KernelModel& model,
     kernel->patches.push_back({pointer.argument, pointer.offset, binding->views[t], target.offset,
                                target.pointer, target.allocation});
   }
-  std::vector<detail::LaunchArgument> arguments;
+  GridLaunch launch;
   for (const Argument& argument : binding->arguments) {
     detail::LaunchArgument made;
     made.buffer = &binding->targets[argument.target].backing.buffer->handle();
@@ -366,27 +358,16 @@ bool Spread::start(const KernelAction& action, const access::KernelModel& model,
     made.reads = argument.reads;
     made.writes = argument.writes;
     made.may = argument.may;
-    arguments.push_back(made);
+    launch.arguments.push_back(made);
   }
-  const detail::LaunchName name(action.function().name.c_str());
-  const Grid& grid = action.shape().grid;
-  const Domain whole({Index{grid[2]}, Index{grid[1]}, Index{grid[0]}});
-  const Domain domain = plans.plan->reason() ? whole : whole.along(2 - plans.plan->axis());
-  const Extents block({1, 1, 1});
-  detail::LaunchRequest request;
-  request.name = &name;
-  request.domain = &domain;
-  if (plans.plan->reason()) request.device = 0;
-  request.block = &block;
-  request.kernel_block = &block;
-  request.code.run = &SharedKernel::run;
-  request.code.form = detail::Form::blocks;
-  request.closure = std::move(kernel);
-  request.arguments = arguments.data();
-  request.argument_count = arguments.size();
+  launch.name = action.function().name.c_str();
+  launch.grid = action.shape().grid;
+  if (!plans.plan->reason()) launch.axis = plans.plan->axis();
+  launch.run = &SharedKernel::run;
+  launch.closure = std::move(kernel);
   try {
     if (plans.in_order) settle();
-    start_call([&] { return detail::launch(context_.state(), request); });
+    start(launch);
     if (plans.in_order) settle();
     return true;
   } catch (const Error& error) {

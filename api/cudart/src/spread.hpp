@@ -29,6 +29,7 @@
 #include "agreed_launches.hpp"
 #include "agreement.hpp"
 #include "copy.hpp"
+#include "grid_launch.hpp"
 #include "lane.hpp"
 #include "memory.hpp"
 #include "nuna/context.hpp"
@@ -52,11 +53,14 @@ class Spread final : public Ahead {
         devices_(context.devices() * context.ranks()),
         timed_(timed) {}
 
+  int devices() const { return devices_; }  ///< of all ranks
   /// Whether this process is one of several ranks.
   bool replicated() const { return context_.ranks() > 1; }
 
   /// The launch as rank 0 asks for it, with this rank's pointers.
   std::shared_ptr<const KernelAction> agreed(const KernelAction& action) { return launches_.agreed(action); }
+  /// Why the model of a kernel's blocks does not allow a launch to be shared out; nothing also where there is no model.
+  std::optional<std::string> why_whole(const KernelAction& action);
   /// Starts the launch on all devices, and returns true; or waits until the host may run it, and returns false: then a turn follows.
   bool launch(const KernelAction& action);
   /// CPU time of all launches on this thread: plans, what Nuna keeps account of, and handing out the parts; 0 if it is not counted.
@@ -65,6 +69,8 @@ class Spread final : public Ahead {
   bool begin_turn(const KernelAction& action);
   void end_turn();
 
+  /// Starts a launch of the caller's making. Throws Error.
+  void start(const GridLaunch& launch);
   /// Starts a large copy or fill of the devices' memory on all devices, and returns true; or the host does it.
   bool start(const Copy& copy);
   bool start(const Fill& fill);

@@ -5,9 +5,23 @@
 #include <array>
 #include <cstdint>
 
+#include "nuna/box.hpp"
+
 namespace nuna::cudart {
 
 using Grid = std::array<std::uint32_t, 3>;  // x, y, z
+
+/// Blocks [first, last) along each axis.
+struct GridBox {
+  Grid first{};
+  Grid last{};
+};
+
+/// The blocks along an axis that the part has where Nuna cuts it into equal parts (schedule/partition.hpp).
+inline Interval blocks_of_part(Index blocks, int part, int parts) {
+  const auto begin = [=](int of) { return blocks / parts * of + std::min<Index>(of, blocks % parts); };
+  return {begin(part), begin(part + 1)};
+}
 
 /// Boxes of blocks of equal size (but at the grid's ends), x fastest: pieces of rows, or whole rows of a plane, or whole planes.
 class Tiles {

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define NUNA_IMAGE_VERSION 2u
+#define NUNA_IMAGE_VERSION 3u
 
 /* One call of a kernel's code: a box of blocks of one launch. Axes in the order x, y, z. */
 struct nuna_block_call {
@@ -34,7 +34,7 @@ struct nuna_block_call {
 enum nuna_kernel_flag {
   /* The code counts threads of an axis in 31 bits: launches of 2^31 threads along one axis or more are refused. */
   NUNA_KERNEL_31_BIT_INDICES = 1,
-  /* The code calls __nuna_audit before each access to memory. */
+  /* The code calls __nuna_audit before each access to memory, and goes where that says. */
   NUNA_KERNEL_AUDITED = 2,
 };
 
@@ -114,10 +114,10 @@ uint32_t __nuna_pick_lanes(const uint32_t* counters, const uint32_t* masks, uint
 /* The block's barrier: those who wait go on. Returns whether there were any. */
 uint32_t __nuna_next_round(uint32_t* counters, uint32_t threads);
 
-/* Code of nunacc --audit says so before it touches `bytes` bytes that are not its thread's or block's own. `file` outlives the process;
- * line 0: unknown. */
+/* Code of nunacc --audit says so before it touches `bytes` bytes that are not its thread's or block's own, and touches them at the address
+ * that is returned. `file` outlives the process; line 0: unknown. */
 enum nuna_audit_kind { NUNA_AUDIT_READ = 0, NUNA_AUDIT_WRITE = 1, NUNA_AUDIT_ATOMIC = 2 };
-void __nuna_audit(const void* address, uint64_t bytes, uint32_t kind, const char* file, uint32_t line);
+void* __nuna_audit(const void* address, uint64_t bytes, uint32_t kind, const char* file, uint32_t line);
 
 /* The descriptor to which the kernel that the calling thread runs tells its errors. */
 int __nuna_error_output(void);
