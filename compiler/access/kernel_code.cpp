@@ -34,6 +34,10 @@ bool is_read_unsigned(const llvm::Value& value) {
       if (llvm::isa<llvm::OverflowingBinaryOperator>(binary) && binary->hasNoSignedWrap()) return false;
       is_unsigned |= code == llvm::Instruction::UDiv || code == llvm::Instruction::URem;
     }
+    if (const auto* extreme = llvm::dyn_cast<llvm::MinMaxIntrinsic>(user)) {
+      if (extreme->isSigned()) return false;
+      is_unsigned = true;
+    }
     const auto* extended = llvm::dyn_cast<llvm::ZExtInst>(user);
     is_unsigned |= (extended != nullptr && !extended->hasNonNeg()) || llvm::isa<llvm::UIToFPInst>(user) ||
                    (compare != nullptr && compare->isUnsigned());
@@ -95,6 +99,16 @@ std::optional<std::uint16_t> KernelCode::part_of_scalar(const llvm::Value& value
   made.offset = place->offset + offset;
   made.bytes = bytes;
   made.is_signed = !is_unsigned_scalar(value);
+  return add(made);
+}
+
+std::uint16_t KernelCode::derived(access::Parameter::Operation operation, const access::Polynomial& left,
+                                  const access::Polynomial& right) {
+  access::Parameter made;
+  made.kind = access::Parameter::Kind::derived;
+  made.operation = operation;
+  made.left = left;
+  made.right = right;
   return add(made);
 }
 

@@ -36,6 +36,9 @@ class KernelCode {
   std::optional<std::uint16_t> part_of_scalar(const llvm::Value& value, std::uint32_t offset,
                                               std::uint32_t bytes);
   bool is_unsigned_scalar(const llvm::Value& value);
+  /// What a launch makes of numbers that it knows.
+  std::uint16_t derived(access::Parameter::Operation operation, const access::Polynomial& left,
+                        const access::Polynomial& right = {});
 
   /// What a pointer's object is.
   enum class Home {

@@ -97,8 +97,8 @@ class Legality {
 
   std::array<AxisVerdict, 3> operator()() {
     std::array<AxisVerdict, 3> verdicts;
-    if (const auto never = find_reason(); never.answer == Answer::no) {
-      verdicts.fill(never);
+    if (const auto reason = find_reason(); reason.answer != Answer::yes) {
+      verdicts.fill(reason);
       return verdicts;
     }
     std::map<std::uint32_t, std::vector<const Access*>> writes;
@@ -113,16 +113,22 @@ class Legality {
 
  private:
   AxisVerdict find_reason() const {
+    AxisVerdict maybe;
     if (!model_.refusals.empty())
       return {Answer::no, "it " + model_.refusals.front().reason, model_.refusals.front().at};
     for (const auto& one : model_.accesses) {
       const auto place = name_of(model_.pointers[one.pointer]);
       if (one.kind == Access::Kind::atomic)
         return {Answer::no, "its blocks count together in " + place, one.at};
-      if (one.kind == Access::Kind::write && !one.first_byte)
+      if (one.kind != Access::Kind::write || one.first_byte) continue;
+      const auto conditional = std::any_of(one.domain.begin(), one.domain.end(), [](const auto& constraint) {
+        return !has_variables(constraint.left);
+      });
+      if (!conditional)
         return {Answer::no, "where it writes in " + place + " is known by running it only", one.at};
+      maybe = {Answer::at_launch, "whether it is known where it writes in " + place, one.at};
     }
-    return {};
+    return maybe;
   }
 
   AxisVerdict along(int axis, const std::vector<Writes>& arrays) {

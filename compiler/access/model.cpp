@@ -82,18 +82,20 @@ class Modeller {
       if (code_.home_of(*object) == KernelCode::Home::elsewhere) objects.push_back(object);
     }
     if (objects.empty()) return;
-    try {
-      add_ways(instruction, one, objects, Choices(ways_));
-    } catch (const Choices::TooMany&) {
-      add_ways(instruction, one, objects, Choices::none());
+    for (const auto flags : {Way::Flags::followed, Way::Flags::ignored}) {
+      try {
+        return add_ways(instruction, one, objects, Choices(ways_), flags);
+      } catch (const Choices::TooMany&) {
+      }
     }
+    add_ways(instruction, one, objects, Choices::none(), Way::Flags::ignored);
   }
 
   void add_ways(const llvm::Instruction& instruction, const Effect& one,
-                const std::vector<const llvm::Value*>& objects, Choices choices) {
+                const std::vector<const llvm::Value*>& objects, Choices choices, Way::Flags flags) {
     access::KernelModel found;
     do {
-      Way way(code_, choices);
+      Way way(code_, choices, flags);
       way.reach(*instruction.getParent());
       const auto address = way.address(*one.pointer);
       if (way.is_impossible()) continue;

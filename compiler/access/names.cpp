@@ -19,7 +19,7 @@ std::string text_of_term(const Term& term, std::int64_t factor, const access::Ke
   const auto times = [&](const std::string& more) { text += (text.empty() ? "" : "*") + more; };
   const bool is_number = term.parameters.empty() && term.variable == access::kNoVariable;
   if (is_number || factor != 1) times(std::to_string(factor));
-  for (const auto index : term.parameters) times(name_of(model.parameters[index]));
+  for (const auto index : term.parameters) times(name_of(model.parameters[index], model));
   if (term.variable != access::kNoVariable) times(name_of_variable(term.variable));
   return text;
 }
@@ -45,8 +45,38 @@ std::string text_of_terms(const Polynomial& terms, std::int64_t divisor, const a
 
 }  // namespace
 
-std::string name_of(const access::Parameter& parameter) {
+namespace {
+
+std::string name_of_derived(const access::Parameter& parameter, const access::KernelModel& model) {
+  using Operation = access::Parameter::Operation;
+  const auto operand = [&](const Polynomial& part) {
+    const auto text = text_of(part, model);
+    return part.size() > 1 && text.back() != ')' ? "(" + text + ")" : text;
+  };
+  const auto left = operand(parameter.left);
+  const auto both = "(" + text_of(parameter.left, model) + ", " + text_of(parameter.right, model) + ")";
+  switch (parameter.operation) {
+    case Operation::shifted:
+      return "(" + left + " << " + operand(parameter.right) + ")";
+    case Operation::quotient:
+      return "(" + left + " / " + operand(parameter.right) + ")";
+    case Operation::least:
+      return "min" + both;
+    case Operation::most:
+      return "max" + both;
+    case Operation::lowest_bit:
+      return "lowest_bit(" + text_of(parameter.left, model) + ")";
+    case Operation::is_power_of_two:
+      return "is_power_of_two(" + text_of(parameter.left, model) + ")";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string name_of(const access::Parameter& parameter, const access::KernelModel& model) {
   using Kind = access::Parameter::Kind;
+  if (parameter.kind == Kind::derived) return name_of_derived(parameter, model);
   if (parameter.kind == Kind::block_size) return "blockDim." + axis(parameter.axis);
   if (parameter.kind == Kind::grid_size) return "gridDim." + axis(parameter.axis);
   const auto place = parameter.offset == 0 ? "" : "+" + std::to_string(parameter.offset);

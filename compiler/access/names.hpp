@@ -7,8 +7,8 @@
 
 namespace nuna::compiler {
 
-/// "blockDim.x"; "arg3", or "arg3+8" of a struct.
-std::string name_of(const access::Parameter& parameter);
+/// "blockDim.x"; "arg3", or "arg3+8" of a struct; "(arg3 / 4)".
+std::string name_of(const access::Parameter& parameter, const access::KernelModel& model);
 /// "argument 2", "argument 3+8", "the variable table".
 std::string name_of(const access::Pointer& pointer);
 /// "threadIdx.x", "k1".

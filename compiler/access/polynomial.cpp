@@ -109,8 +109,38 @@ bool Range::inside(int bits, bool is_signed) const {
   return low >= (is_signed ? -span : 0) && high <= span - 1;
 }
 
-Range range_of(const access::Parameter& parameter) {
+namespace {
+
+Range range_of_derived(const access::Parameter& parameter, const std::vector<access::Parameter>& parameters) {
+  using Operation = access::Parameter::Operation;
+  const auto left = range_of(parameter.left, parameters, {});
+  const auto right = range_of(parameter.right, parameters, {});
+  switch (parameter.operation) {
+    case Operation::shifted:
+      return product_of(left, {1, std::ldexp(1.0L, 60)});
+    case Operation::quotient:
+      if (const auto number = constant_of(parameter.right); number && *number > 0) {
+        const auto by = static_cast<long double>(*number);
+        return {std::floor(left.low / by), std::floor(left.high / by)};
+      }
+      return {std::min(left.low, 0.0L), std::max(left.high, 0.0L)};
+    case Operation::least:
+      return {std::min(left.low, right.low), std::min(left.high, right.high)};
+    case Operation::most:
+      return {std::max(left.low, right.low), std::max(left.high, right.high)};
+    case Operation::lowest_bit:
+      return {0, std::ldexp(1.0L, 60)};
+    case Operation::is_power_of_two:
+      return {0, 1};
+  }
+  return {-kInfinite, kInfinite};
+}
+
+}  // namespace
+
+Range range_of(const access::Parameter& parameter, const std::vector<access::Parameter>& parameters) {
   using Kind = access::Parameter::Kind;
+  if (parameter.kind == Kind::derived) return range_of_derived(parameter, parameters);
   if (parameter.kind == Kind::block_size) return {1, 1024};
   if (parameter.kind == Kind::grid_size) return {1, 2147483647};
   const int bits = static_cast<int>(parameter.bytes * 8);
@@ -123,7 +153,7 @@ Range range_of(const Polynomial& polynomial, const std::vector<access::Parameter
   Range all;
   for (const Term& term : polynomial) {
     Range one{static_cast<long double>(term.factor), static_cast<long double>(term.factor)};
-    for (const auto index : term.parameters) one = product_of(one, range_of(parameters[index]));
+    for (const auto index : term.parameters) one = product_of(one, range_of(parameters[index], parameters));
     if (term.variable >= access::kExtra) {
       const auto index = static_cast<std::size_t>(term.variable - access::kExtra);
       one = product_of(one, index < extra.size() ? extra[index] : Range{-kInfinite, kInfinite});

@@ -37,6 +37,6 @@ struct Range {
 /// extra variables as `extra` says.
 Range range_of(const access::Polynomial& polynomial, const std::vector<access::Parameter>& parameters,
                const std::vector<Range>& extra);
-Range range_of(const access::Parameter& parameter);
+Range range_of(const access::Parameter& parameter, const std::vector<access::Parameter>& parameters);
 
 }  // namespace nuna::compiler

@@ -3,7 +3,7 @@
 //
 //   Choices choices(32);
 //   do {
-//     Way way(code, choices);
+//     Way way(code, choices, Way::Flags::followed);
 //     way.reach(*store.getParent());
 //     auto address = way.address(*store.getPointerOperand());
 //     ...                                          // a conjunction: one access::Access
@@ -23,6 +23,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
 
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -42,7 +43,10 @@ struct Address {
 
 class Way {
  public:
-  Way(KernelCode& code, Choices& choices) : code_(code), choices_(choices) {}
+  /// Whether it looks into loops that end before it for who has set a flag: that makes many ways.
+  enum class Flags { followed, ignored };
+  Way(KernelCode& code, Choices& choices, Flags flags)
+      : code_(code), choices_(choices), follows_flags_(flags == Flags::followed) {}
 
   /// Adds what holds where a thread runs `block`.
   void reach(const llvm::BasicBlock& block);
@@ -75,10 +79,22 @@ class Way {
   Maybe make_exact(const llvm::Value& value, Sign sign);
   Maybe make_congruent(const llvm::Value& value);
   Maybe of_binary(const llvm::BinaryOperator& binary);
+  // bits (way_bits.cpp)
+  Maybe of_bits(const llvm::BinaryOperator& binary);
+  Maybe of_mask(const llvm::Value& whole, const llvm::Value& mask);
+  Maybe of_number_mask(const llvm::Value& whole, const llvm::APInt& mask);
+  Maybe of_launch_mask(const Maybe& whole, const llvm::Value& mask);
+  Maybe of_sides(const llvm::BinaryOperator& binary);
+  Maybe power(const llvm::Value& exponent, int bits);
+  bool have_no_bits_in_common(const llvm::Value& above, const llvm::Value& below);
+  bool is_power_of_two(const access::Polynomial& number);
+  const llvm::BinaryOperator* guarded_shift(const llvm::Value& value) const;
+
   Maybe of_register(unsigned which);
   Maybe of_truncated(const llvm::TruncInst& truncated);
   Maybe of_call(const llvm::CallBase& call);
   Maybe of_absolute(const llvm::IntrinsicInst& call);
+  Maybe of_saturated(const llvm::IntrinsicInst& call);
   Maybe exact_binary(const llvm::BinaryOperator& binary, Sign sign);
   Maybe number_of(const llvm::ConstantInt& constant, Sign sign) const;
   /// Something between two constants: a byte from memory, a remainder.
@@ -89,7 +105,15 @@ class Way {
   /// The operand of a select, minimum or phi that this way has.
   const llvm::Value* taken(const llvm::Value& value);
   const llvm::Value* taken_of_phi(const llvm::PHINode& phi);
+  Maybe of_known_extreme(const llvm::MinMaxIntrinsic& extreme);
   const llvm::Value* taken_of_extreme(const llvm::MinMaxIntrinsic& extreme);
+  struct Extreme {
+    const llvm::Value* one;
+    const llvm::Value* other;
+    bool is_most;
+  };
+  /// A minimum or maximum that no side was taken of yet.
+  std::optional<Extreme> extreme_of(const llvm::Value& value, bool is_signed);
   Maybe fits(Maybe value, int bits, Sign sign, const llvm::Value& of);
 
   // conditions (way_conditions.cpp)
@@ -100,6 +124,8 @@ class Way {
   void require_compared(llvm::CmpInst::Predicate predicate, const llvm::Value& a, const llvm::Value& b);
   bool require_of_parts(llvm::CmpInst::Predicate predicate, const llvm::Value& a, const llvm::Value& b);
   void require_less(const Maybe& a, const Maybe& b, bool or_equal);
+  void require_less_signed(const llvm::Value& a, const llvm::Value& b, bool or_equal);
+  bool require_less_of_extreme(const llvm::Value& a, const llvm::Value& b, bool or_equal, bool is_signed);
   void require_less_unsigned(const llvm::Value& a, const llvm::Value& b, bool or_equal);
   void require_not_yet(const access::Polynomial& difference, const access::Polynomial& step);
   void require_equal(const Maybe& a, const Maybe& b, bool truth);
@@ -107,6 +133,14 @@ class Way {
   bool is_never_negative(const access::Polynomial& value) const;
   Range range(const access::Polynomial& value) const;
   void give_up() { is_exact_ = false; }
+
+  // flags (way_flags.cpp)
+  bool require_flag(llvm::CmpInst::Predicate predicate, const llvm::Value& flag, const llvm::Value& number);
+  void require_bit(const llvm::Value& flag, bool truth);
+  void require_bit_of_phi(const llvm::PHINode& flag, bool truth);
+  void require_bit_at_header(const llvm::PHINode& flag, bool truth);
+  void go_back_to_earlier_round(const llvm::Loop& loop, bool is_last, const std::function<void()>& look);
+  bool leave_loop_over(const llvm::BasicBlock& from, const llvm::BasicBlock& to);
 
   // loops (way_loops.cpp)
   void begin_rounds(const llvm::Loop& loop, const llvm::BasicBlock& towards);
@@ -127,11 +161,16 @@ class Way {
   bool always_reaches(const llvm::BasicBlock& from, const llvm::BasicBlock& to) const;
   void reach_over(const llvm::BasicBlock& from, const llvm::BasicBlock& to);
 
-  std::optional<std::size_t> choose(const void* between, std::size_t alternatives);
+  /// Nothing where there were too many, or nobody goes this way anyhow.
+  std::optional<std::size_t> take_one_of(std::size_t alternatives);
+  /// `where`: the block that the choice is made in; null where it may be another in each round of a loop.
+  std::optional<std::size_t> choose(const void* between, std::size_t alternatives,
+                                    const llvm::BasicBlock* where);
   int add_extra(const Range& range);
 
   KernelCode& code_;
   Choices& choices_;
+  const bool follows_flags_;
   std::vector<access::Constraint> constraints_;
   std::vector<Wrap> wraps_;
   std::vector<Range> extra_;
@@ -144,12 +183,24 @@ class Way {
   const llvm::BasicBlock* target_ = nullptr;  ///< the block that the outermost reach() is for
   const llvm::Instruction* near_ = nullptr;   ///< for lines of what has none
   std::set<const llvm::BasicBlock*> reached_;
+  std::set<std::pair<const llvm::BasicBlock*, const llvm::BasicBlock*>> left_over_;  ///< ends of loops
+  struct Asked {
+    const llvm::PHINode* flag;
+    bool truth;
+    bool is_kept;
+  };
+  std::vector<Asked> asked_;  ///< flags of earlier rounds
   std::map<const llvm::Loop*, int> rounds_;
+  std::map<std::uint16_t, bool> powers_;  ///< whether derived parameters say "is a power of two"
   /// Found already: what is congruent to a value, and, with and without a sign, what it is.
   struct Found {
     std::map<const llvm::Value*, Maybe> congruent;
     std::map<const llvm::Value*, Maybe> exact[2];
-    std::map<const void*, std::size_t> chosen;
+    struct Chosen {
+      std::size_t taken;
+      const llvm::BasicBlock* where;
+    };
+    std::map<const void*, Chosen> chosen;
   };
   Found found_;
   std::map<std::pair<const llvm::Value*, bool>, int> unknown_;

@@ -72,7 +72,7 @@ void Way::require_not_yet(const Polynomial& difference, const Polynomial& step) 
   if (has_one_end(*leaving_)) return require_at_least_zero(above);  // it comes there, or would never end
   const auto first = sum(difference, product(step, round_of(*leaving_)), -1);
   const auto by_one = constant_of(step) && *constant_of(step) == -1;
-  const auto side = choices_.choose(by_one ? 2 : 3);
+  const auto side = take_one_of(by_one ? 2 : 3);
   if (!side) return give_up();
   if (*side == 0) return require_at_least_zero(above);
   const auto below = [](const Maybe& value) { return sum(constant(-1), value, -1); };
@@ -97,14 +97,37 @@ void Way::require_equal(const Maybe& a, const Maybe& b, bool truth) {
       return require_not_yet(*sum(constant(0), *difference, -1), *sum(constant(0), step, -1));
     if (!step.empty()) return give_up();
   }
-  const auto side = choices_.choose(2);
+  const auto side = take_one_of(2);
   if (!side) return give_up();
   require_at_least_zero(*side == 0 ? below : above);
+}
+
+/// What is at most the least of several is at most each of them; and so is the largest of several.
+bool Way::require_less_of_extreme(const llvm::Value& a, const llvm::Value& b, bool or_equal, bool is_signed) {
+  using Order = void (Way::*)(const llvm::Value&, const llvm::Value&, bool);
+  const Order require_order = is_signed ? &Way::require_less_signed : &Way::require_less_unsigned;
+  if (const auto most = extreme_of(a, is_signed); most && most->is_most) {
+    (this->*require_order)(*most->one, b, or_equal);
+    (this->*require_order)(*most->other, b, or_equal);
+    return true;
+  }
+  if (const auto least = extreme_of(b, is_signed); least && !least->is_most) {
+    (this->*require_order)(a, *least->one, or_equal);
+    (this->*require_order)(a, *least->other, or_equal);
+    return true;
+  }
+  return false;
+}
+
+void Way::require_less_signed(const llvm::Value& a, const llvm::Value& b, bool or_equal) {
+  if (require_less_of_extreme(a, b, or_equal, true)) return;
+  require_less(exact(a, Sign::has), exact(b, Sign::has), or_equal);
 }
 
 /// a < b, unsigned, of numbers that may be negative: those are then larger than any that is not. So it is 0 <= a < b if only a may
 /// be negative, and b < 0 or a < b if it is b.
 void Way::require_less_unsigned(const llvm::Value& a, const llvm::Value& b, bool or_equal) {
+  if (require_less_of_extreme(a, b, or_equal, false)) return;
   const auto side_of = [&](const llvm::Value& value) {
     const auto found = congruent(value);
     const auto all = found ? range(*found) : Range{-1, 1};
@@ -127,7 +150,7 @@ void Way::require_less_unsigned(const llvm::Value& a, const llvm::Value& b, bool
     require_less(constant(0), left, true);
     return require_less(left, right, or_equal);
   }
-  const auto taken = choices_.choose(2);
+  const auto taken = take_one_of(2);
   if (!taken) return give_up();
   if (*taken == 0) return require_less(left, right, or_equal);
   if (side_b == Side::either) return require_less(right, constant(0), false);
@@ -143,7 +166,7 @@ bool Way::require_of_parts(llvm::CmpInst::Predicate predicate, const llvm::Value
   if (part == Part::none) return false;
   if (part == Part::all) {
     for (const auto& one : parts->operands()) require_compared(predicate, *one, b);
-  } else if (const auto side = choices_.choose(2)) {
+  } else if (const auto side = take_one_of(2)) {
     require_compared(predicate, *parts->getOperand(static_cast<unsigned>(*side)), b);
   } else {
     give_up();
@@ -152,7 +175,7 @@ bool Way::require_of_parts(llvm::CmpInst::Predicate predicate, const llvm::Value
 }
 
 void Way::require_compared(llvm::CmpInst::Predicate predicate, const llvm::Value& a, const llvm::Value& b) {
-  if (require_of_parts(predicate, a, b)) return;
+  if (require_of_parts(predicate, a, b) || require_flag(predicate, a, b)) return;
   if (a.getType()->isPointerTy()) {
     const auto scalar = llvm::isa<llvm::ConstantPointerNull>(b) ? code_.scalar(a) : std::nullopt;
     if (!scalar || !llvm::ICmpInst::isEquality(predicate)) return give_up();
@@ -170,10 +193,10 @@ void Way::require_compared(llvm::CmpInst::Predicate predicate, const llvm::Value
     }
     case Predicate::ICMP_SLT:
     case Predicate::ICMP_SLE:
-      return require_less(exact(a, Sign::has), exact(b, Sign::has), predicate == Predicate::ICMP_SLE);
+      return require_less_signed(a, b, predicate == Predicate::ICMP_SLE);
     case Predicate::ICMP_SGT:
     case Predicate::ICMP_SGE:
-      return require_less(exact(b, Sign::has), exact(a, Sign::has), predicate == Predicate::ICMP_SGE);
+      return require_less_signed(b, a, predicate == Predicate::ICMP_SGE);
     case Predicate::ICMP_ULT:
     case Predicate::ICMP_ULE:
       return require_less_unsigned(a, b, predicate == Predicate::ICMP_ULE);
@@ -186,7 +209,7 @@ void Way::require_compared(llvm::CmpInst::Predicate predicate, const llvm::Value
 }
 
 void Way::require_either(const llvm::Value& a, const llvm::Value& b, bool truth) {
-  const auto side = choices_.choose(2);
+  const auto side = take_one_of(2);
   if (!side) return give_up();
   // Neither alone keeps a thread in a loop.
   const auto* left = std::exchange(leaving_, nullptr);
@@ -240,7 +263,11 @@ void Way::require(const llvm::Value& condition, bool truth) {
     require(*a, truth);
     return require(*b, truth);
   }
+  if (const auto* flag = llvm::dyn_cast<llvm::PHINode>(&condition)) return require_bit(*flag, truth);
   if (const auto* operand = taken(condition)) return require(*operand, truth);
+  if (const auto* narrowed = llvm::dyn_cast<llvm::TruncInst>(&condition);
+      narrowed != nullptr && llvm::isa<llvm::PHINode>(narrowed->getOperand(0)))
+    return require_bit(*narrowed->getOperand(0), truth);
   if (const auto number = llvm::isa<llvm::TruncInst>(condition)
                               ? congruent(*llvm::cast<llvm::TruncInst>(condition).getOperand(0))
                               : congruent(condition)) {
@@ -274,7 +301,7 @@ void Way::follow_switch(const llvm::SwitchInst& branch, const llvm::BasicBlock& 
   }
   std::size_t side = 0;
   if (there.size() > 1) {
-    const auto taken = choices_.choose(there.size());
+    const auto taken = take_one_of(there.size());
     if (!taken) return give_up();
     side = *taken;
   }
@@ -284,7 +311,8 @@ void Way::follow_switch(const llvm::SwitchInst& branch, const llvm::BasicBlock& 
 void Way::follow(const llvm::BasicBlock& from, const llvm::BasicBlock& to) {
   const auto* end = from.getTerminator();
   const auto* loop = code_.loops.getLoopFor(&from);
-  const bool exits = loop != nullptr && loop->isLoopExiting(&from) && rounds_.count(loop) != 0;
+  const bool exits =
+      loop != nullptr && loop->contains(&to) && loop->isLoopExiting(&from) && rounds_.count(loop) != 0;
   const auto constraints = constraints_.size();
   const auto wraps = wraps_.size();
   near_ = end;
@@ -351,7 +379,7 @@ void Way::reach(const llvm::BasicBlock& block) {
   std::size_t side = 0;
   if (sources.size() > 1) {
     reach(*from);  // what all sides have in common comes first
-    const auto taken = choose(&block, sources.size());
+    const auto taken = choose(&block, sources.size(), &block);
     if (!taken) return give_up();
     side = *taken;
   }

@@ -50,7 +50,7 @@ void Way::begin_rounds(const llvm::Loop& loop, const llvm::BasicBlock& towards) 
     }
     if (exit != &towards && code_.dominators.dominates(exit, &towards)) continue;
     // Its condition let the thread pass at the end of the round before, if there was one.
-    const auto side = choices_.choose(2);
+    const auto side = take_one_of(2);
     if (!side) {
       give_up();
     } else if (*side == 0) {
@@ -93,12 +93,15 @@ std::optional<std::vector<Constraint>> Way::stayed_before(const llvm::Loop& loop
 /// Behind an exit that did not let the thread out: whether the same was true in earlier rounds.
 void Way::check_stays(const llvm::Loop& loop, std::size_t from_constraint, std::size_t from_wrap,
                       const llvm::BasicBlock& exiting, const llvm::BasicBlock& inside) {
-  for (auto i = from_constraint; i < constraints_.size(); ++i) check_falls(loop, constraints_[i]);
+  for (auto i = from_constraint; is_exact_ && i < constraints_.size(); ++i)
+    check_falls(loop, constraints_[i]);
   const auto assumed = wraps_.size();
   if (assumed == from_wrap) return;
   // What the condition is made of is computed in one round more than the thread stays for.
   const int round = rounds_.at(&loop);
+  const auto quotients = quotients_;
   auto stayed = stayed_before(loop, exiting, inside);
+  quotients_ = quotients;  // what defines others holds for these assumptions only
   for (auto i = from_wrap; i < assumed; ++i) {
     if (!mentions(wraps_[i].value, round) || !stayed) continue;
     auto first = wraps_[i];
@@ -224,7 +227,7 @@ Maybe Way::of_extreme(const llvm::SCEVMinMaxExpr& extreme) {
   for (const auto* operand : extreme.operands())
     all.push_back(fits(of_scev(*operand), bits, is_signed ? Sign::has : Sign::has_not, *near_));
   const bool decided = found_.chosen.count(&extreme) != 0;
-  const auto side = choose(&extreme, all.size());
+  const auto side = choose(&extreme, all.size(), nullptr);
   if (!side) return std::nullopt;
   for (const auto& other : all) {
     if (!other) return std::nullopt;

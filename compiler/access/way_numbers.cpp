@@ -56,7 +56,9 @@ Maybe Way::make_exact(const llvm::Value& value, Sign sign) {
       if (auto made = exact_binary(*binary, sign)) return made;
     }
   }
+  if (const auto* shift = guarded_shift(value)) return fits(congruent(*shift), bits_of(value), sign, value);
   if (const auto* call = llvm::dyn_cast<llvm::MinMaxIntrinsic>(&value)) {
+    if (auto known = of_known_extreme(*call)) return fits(known, bits_of(value), sign, value);
     const auto* operand = taken_of_extreme(*call);
     return operand != nullptr ? exact(*operand, sign) : unknown(value, sign);
   }
@@ -81,10 +83,8 @@ Maybe Way::exact_binary(const llvm::BinaryOperator& binary, Sign sign) {
   // Of 32 bits, "+ 0xffffffff" is how "- 1" is written.
   if (number != nullptr && number->isNegative() && sign == Sign::has_not) return std::nullopt;
   const auto left = exact(*binary.getOperand(0), sign);
-  if (binary.getOpcode() == llvm::Instruction::Shl) {
-    if (number == nullptr || number->getValue().uge(62)) return std::nullopt;
-    return product(left, constant(std::int64_t{1} << number->getZExtValue()));
-  }
+  if (binary.getOpcode() == llvm::Instruction::Shl)
+    return product(left, power(*binary.getOperand(1), bits_of(binary)));
   const auto right = exact(*binary.getOperand(1), sign);
   switch (binary.getOpcode()) {
     case llvm::Instruction::Add:
@@ -100,13 +100,30 @@ Maybe Way::exact_binary(const llvm::BinaryOperator& binary, Sign sign) {
 
 Maybe Way::of_call(const llvm::CallBase& call) {
   if (const auto* extreme = llvm::dyn_cast<llvm::MinMaxIntrinsic>(&call)) {
+    if (auto known = of_known_extreme(*extreme)) return known;
     const auto* operand = taken_of_extreme(*extreme);
     return operand != nullptr ? congruent(*operand) : std::nullopt;
   }
   const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call);
-  if (intrinsic != nullptr && intrinsic->getIntrinsicID() == llvm::Intrinsic::abs)
-    return of_absolute(*intrinsic);
+  if (intrinsic == nullptr) return std::nullopt;
+  if (intrinsic->getIntrinsicID() == llvm::Intrinsic::abs) return of_absolute(*intrinsic);
+  if (intrinsic->getIntrinsicID() == llvm::Intrinsic::usub_sat) return of_saturated(*intrinsic);
   return std::nullopt;
+}
+
+/// a - b, or 0 where that is negative: what LLVM makes of `x > 0 ? x - 1 : 0`, unsigned.
+Maybe Way::of_saturated(const llvm::IntrinsicInst& call) {
+  const auto whole = exact(*call.getArgOperand(0), Sign::has_not);
+  const auto less = exact(*call.getArgOperand(1), Sign::has_not);
+  const auto difference = sum(whole, less, -1);
+  if (!difference) return std::nullopt;
+  if (!has_variables(*difference))
+    return parameter(code_.derived(access::Parameter::Operation::most, *difference, constant(0)));
+  const bool decided = found_.chosen.count(&call) != 0;
+  const auto side = choose(&call, 2, call.getParent());
+  if (!side) return std::nullopt;
+  if (!decided) *side == 0 ? require_less(less, whole, true) : require_less(whole, less, false);
+  return *side == 0 ? difference : constant(0);
 }
 
 Maybe Way::of_absolute(const llvm::IntrinsicInst& call) {
@@ -114,11 +131,26 @@ Maybe Way::of_absolute(const llvm::IntrinsicInst& call) {
   if (!number) return std::nullopt;
   if (is_never_negative(*number)) return number;
   const bool decided = found_.chosen.count(&call) != 0;
-  const auto side = choose(&call, 2);
+  const auto side = choose(&call, 2, call.getParent());
   if (!side) return std::nullopt;
   if (!decided)
     *side == 0 ? require_less(constant(0), number, true) : require_less(number, constant(0), false);
   return *side == 0 ? number : sum(constant(0), number, -1);
+}
+
+/// Of numbers that the launch knows.
+Maybe Way::of_known_extreme(const llvm::MinMaxIntrinsic& extreme) {
+  using Operation = access::Parameter::Operation;
+  const auto sign = extreme.isSigned() ? Sign::has : Sign::has_not;
+  const auto left = congruent(*extreme.getLHS());
+  const auto right = congruent(*extreme.getRHS());
+  if (!left || !right || has_variables(*left) || has_variables(*right)) return std::nullopt;
+  const auto one = exact(*extreme.getLHS(), sign);
+  const auto other = exact(*extreme.getRHS(), sign);
+  if (!one || !other || has_variables(*one) || has_variables(*other)) return std::nullopt;
+  const auto predicate = extreme.getPredicate();
+  const bool is_most = predicate == llvm::CmpInst::ICMP_SGT || predicate == llvm::CmpInst::ICMP_UGT;
+  return parameter(code_.derived(is_most ? Operation::most : Operation::least, *one, *other));
 }
 
 const llvm::Value* Way::taken_of_extreme(const llvm::MinMaxIntrinsic& extreme) {
@@ -127,7 +159,7 @@ const llvm::Value* Way::taken_of_extreme(const llvm::MinMaxIntrinsic& extreme) {
   const auto right = exact(*extreme.getRHS(), sign);
   if (!left || !right) return nullptr;
   const bool decided = found_.chosen.count(&extreme) != 0;
-  const auto side = choose(&extreme, 2);
+  const auto side = choose(&extreme, 2, extreme.getParent());
   if (!side) return nullptr;
   const auto predicate = extreme.getPredicate();
   const bool least = predicate == llvm::CmpInst::ICMP_SLT || predicate == llvm::CmpInst::ICMP_ULT;
@@ -141,12 +173,43 @@ const llvm::Value* Way::taken_of_extreme(const llvm::MinMaxIntrinsic& extreme) {
   return *side == 0 ? extreme.getLHS() : extreme.getRHS();
 }
 
+/// `d >= 0 ? a : b` is the least of a and b if b - a is d or d + 1, the largest if a - b is.
+std::optional<Way::Extreme> Way::extreme_of(const llvm::Value& value, bool is_signed) {
+  using Predicate = llvm::CmpInst::Predicate;
+  if (found_.chosen.count(&value) != 0) return std::nullopt;
+  if (const auto* call = llvm::dyn_cast<llvm::MinMaxIntrinsic>(&value)) {
+    if (call->isSigned() != is_signed) return std::nullopt;
+    const auto predicate = call->getPredicate();
+    return Extreme{call->getLHS(), call->getRHS(),
+                   predicate == Predicate::ICMP_SGT || predicate == Predicate::ICMP_UGT};
+  }
+  const auto* select = llvm::dyn_cast<llvm::SelectInst>(&value);
+  const auto* compare = select != nullptr ? llvm::dyn_cast<llvm::ICmpInst>(select->getCondition()) : nullptr;
+  if (compare == nullptr || !is_signed || !compare->isSigned()) return std::nullopt;
+  const bool less =
+      compare->getPredicate() == Predicate::ICMP_SLT || compare->getPredicate() == Predicate::ICMP_SLE;
+  const auto left = exact(*compare->getOperand(less ? 1 : 0), Sign::has);
+  const auto right = exact(*compare->getOperand(less ? 0 : 1), Sign::has);
+  const auto distance = sum(sum(left, right, -1), constant(compare->isStrictPredicate() ? -1 : 0));
+  const auto* a = select->getTrueValue();
+  const auto* b = select->getFalseValue();
+  const auto difference = sum(congruent(*b), congruent(*a), -1);
+  for (const bool is_most : {false, true}) {
+    const auto rest = sum(is_most ? sum(constant(0), difference, -1) : difference, distance, -1);
+    const auto number = rest ? constant_of(*rest) : std::nullopt;
+    if (!number || (*number != 0 && *number != 1)) continue;
+    const bool is_same = exact(*a, Sign::has) == congruent(*a) && exact(*b, Sign::has) == congruent(*b);
+    return is_same ? std::optional(Extreme{a, b, is_most}) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 const llvm::Value* Way::taken(const llvm::Value& value) {
   if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(&value)) return taken_of_phi(*phi);
   const auto* select = llvm::dyn_cast<llvm::SelectInst>(&value);
   if (select == nullptr) return nullptr;
   const bool decided = found_.chosen.count(select) != 0;
-  const auto side = choose(select, 2);
+  const auto side = choose(select, 2, select->getParent());
   if (!side) return nullptr;
   if (!decided) require(*select->getCondition(), *side == 0);
   return *side == 0 ? select->getTrueValue() : select->getFalseValue();
@@ -158,7 +221,7 @@ const llvm::Value* Way::taken_of_phi(const llvm::PHINode& phi) {
   const bool leaves_loop = phi.getNumIncomingValues() == 1;
   if (leaves_loop || code_.loops.isLoopHeader(&block)) return nullptr;
   const bool decided = found_.chosen.count(&block) != 0;
-  const auto side = choose(&block, phi.getNumIncomingValues());
+  const auto side = choose(&block, phi.getNumIncomingValues(), &block);
   if (!side) return nullptr;
   std::vector<const llvm::BasicBlock*> from(llvm::pred_begin(&block), llvm::pred_end(&block));
   if (from.size() != phi.getNumIncomingValues()) return nullptr;

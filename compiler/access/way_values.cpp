@@ -20,19 +20,19 @@ int bits_of(const llvm::Value& value) { return static_cast<int>(value.getType()-
 /// Whether the phi hands on a value of a loop that ends before it.
 bool leaves_loop(const llvm::PHINode& phi) { return phi.getNumIncomingValues() == 1; }
 
-/// k of a mask of the k lowest bits; -k of one of all but those.
-int ones(const llvm::APInt& mask) {
-  if (mask.isMask()) return static_cast<int>(mask.countr_one());
-  return (~mask).isMask() ? -static_cast<int>((~mask).countr_one()) : 0;
-}
-
 }  // namespace
 
-std::optional<std::size_t> Way::choose(const void* between, std::size_t alternatives) {
-  if (const auto found = found_.chosen.find(between); found != found_.chosen.end()) return found->second;
+std::optional<std::size_t> Way::take_one_of(std::size_t alternatives) {
+  return is_impossible_ ? std::nullopt : choices_.choose(alternatives);
+}
+
+std::optional<std::size_t> Way::choose(const void* between, std::size_t alternatives,
+                                       const llvm::BasicBlock* where) {
+  const auto found = found_.chosen.find(between);
+  if (found != found_.chosen.end()) return found->second.taken;
   if (before_ != nullptr) return std::nullopt;
-  const auto taken = choices_.choose(alternatives);
-  if (taken) found_.chosen[between] = *taken;
+  const auto taken = take_one_of(alternatives);
+  if (taken) found_.chosen[between] = {*taken, where};
   return taken;
 }
 
@@ -41,7 +41,23 @@ int Way::add_extra(const Range& range) {
   return access::kExtra + extra() - 1;
 }
 
-Range Way::range(const Polynomial& value) const { return range_of(value, code_.model.parameters, extra_); }
+Range Way::range(const Polynomial& value) const {
+  // Of a remainder, x - divisor * (x / divisor), more is known than of its parts.
+  for (const auto& [of, index] : quotients_) {
+    const auto divisor = constant_of(of.second);
+    const auto factor = constant_of(coefficient_of(value, index));
+    if (!divisor || !factor || *factor == 0 || *factor % *divisor != 0) continue;
+    const auto times = -(*factor / *divisor);
+    const auto remainder = sum(of.first, product(of.second, variable(index)), -1);
+    const auto rest = sum(value, remainder, -times);
+    if (!rest || rest->size() >= value.size()) continue;
+    auto all = range(*rest);
+    const auto most = static_cast<long double>(times) * static_cast<long double>(*divisor - 1);
+    (times > 0 ? all.high : all.low) += most;
+    return all;
+  }
+  return range_of(value, code_.model.parameters, extra_);
+}
 
 bool Way::is_never_negative(const Polynomial& value) const { return range(value).low >= 0; }
 
@@ -104,6 +120,8 @@ Maybe Way::make_congruent(const llvm::Value& value) {
   } else if (phi != nullptr && leaves_loop(*phi)) {
     made = of_scev(
         *code_.evolution.getSCEVAtScope(phi->getIncomingValue(0), code_.loops.getLoopFor(phi->getParent())));
+  } else if (const auto* shift = guarded_shift(value)) {
+    made = congruent(*shift);
   } else if (const auto* operand = taken(value)) {
     made = congruent(*operand);
   }
@@ -144,7 +162,6 @@ Maybe Way::of_truncated(const llvm::TruncInst& truncated) {
 Maybe Way::of_binary(const llvm::BinaryOperator& binary) {
   const auto& left = *binary.getOperand(0);
   const auto& right = *binary.getOperand(1);
-  const auto* number = llvm::dyn_cast<llvm::ConstantInt>(&right);
   switch (binary.getOpcode()) {
     case llvm::Instruction::Add:
       return sum(congruent(left), congruent(right));
@@ -152,31 +169,6 @@ Maybe Way::of_binary(const llvm::BinaryOperator& binary) {
       return sum(congruent(left), congruent(right), -1);
     case llvm::Instruction::Mul:
       return product(congruent(left), congruent(right));
-    case llvm::Instruction::Shl:
-      if (number == nullptr || number->getValue().uge(62)) return std::nullopt;
-      return product(congruent(left), constant(std::int64_t{1} << number->getZExtValue()));
-    case llvm::Instruction::Or: {
-      const bool apart = llvm::cast<llvm::PossiblyDisjointInst>(binary).isDisjoint() ||
-                         llvm::haveNoCommonBitsSet(&left, &right, code_.layout);
-      return apart ? sum(congruent(left), congruent(right)) : std::nullopt;
-    }
-    case llvm::Instruction::Xor:
-      if (number == nullptr || !number->isMinusOne()) return std::nullopt;
-      return sum(constant(-1), congruent(left), -1);
-    case llvm::Instruction::And: {  // of the number modulo 2^n, whichever it is
-      const int low = number != nullptr ? ones(number->getValue()) : 0;
-      if (low == 0 || std::abs(low) > 62) return std::nullopt;
-      const auto size = constant(std::int64_t{1} << std::abs(low));
-      const auto whole = congruent(left);
-      const auto above = product(size, quotient(whole, size));
-      return low < 0 ? above : sum(whole, above, -1);
-    }
-    case llvm::Instruction::LShr:
-    case llvm::Instruction::AShr: {
-      if (number == nullptr || number->getValue().uge(62)) return std::nullopt;
-      const auto sign = binary.getOpcode() == llvm::Instruction::AShr ? Sign::has : Sign::has_not;
-      return quotient(exact(left, sign), constant(std::int64_t{1} << number->getZExtValue()));
-    }
     case llvm::Instruction::UDiv:
     case llvm::Instruction::SDiv:
       return quotient_in_bits(left, right, binary.getOpcode() == llvm::Instruction::SDiv);
@@ -188,7 +180,7 @@ Maybe Way::of_binary(const llvm::BinaryOperator& binary) {
       return sum(exact(left, sign), product(rounds, exact(right, sign)), -1);
     }
     default:
-      return std::nullopt;
+      return of_bits(binary);
   }
 }
 
@@ -207,6 +199,7 @@ Maybe Way::quotient(const Maybe& dividend, const Maybe& divisor) {
   if (!dividend || !divisor) return std::nullopt;
   const auto number = constant_of(*divisor);
   if (number == 1) return dividend;
+  if (number && *number <= 0) return std::nullopt;
   if (number) {
     // What the divisor divides comes out; if the rest is less than it, that is all.
     Polynomial divided;
@@ -221,6 +214,11 @@ Maybe Way::quotient(const Maybe& dividend, const Maybe& divisor) {
     }
     const auto of_rest = range(rest);
     if (of_rest.low >= 0 && of_rest.high < static_cast<long double>(*number)) return divided;
+  }
+  if (!has_variables(*dividend) && !has_variables(*divisor)) {
+    const auto whole = constant_of(*dividend);
+    if (whole && number) return constant((*whole - (*whole % *number + *number) % *number) / *number);
+    return parameter(code_.derived(access::Parameter::Operation::quotient, *dividend, *divisor));
   }
   for (const auto& [of, index] : quotients_) {
     if (of.first == *dividend && of.second == *divisor) return variable(index);

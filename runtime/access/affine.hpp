@@ -45,4 +45,8 @@ struct Affine {
 /// `numbers`: of all parameters. Throws TooLarge.
 Affine put_numbers_in(const Polynomial& polynomial, std::span<const std::int64_t> numbers);
 
+/// A derived parameter, of the numbers of those before it. What it is not defined for, and what is too large, is a number beyond kMost,
+/// so that put_numbers_in() throws where it is used.
+std::int64_t derive(const Parameter& parameter, std::span<const std::int64_t> numbers) noexcept;
+
 }  // namespace nuna::access

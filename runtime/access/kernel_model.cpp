@@ -11,13 +11,52 @@ using Json = nlohmann::json;
 
 NLOHMANN_JSON_SERIALIZE_ENUM(Parameter::Kind, {{Parameter::Kind::scalar, "scalar"},
                                                {Parameter::Kind::block_size, "block size"},
-                                               {Parameter::Kind::grid_size, "grid size"}})
+                                               {Parameter::Kind::grid_size, "grid size"},
+                                               {Parameter::Kind::derived, "derived"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(Parameter::Operation,
+                             {{Parameter::Operation::shifted, "shifted"},
+                              {Parameter::Operation::quotient, "quotient"},
+                              {Parameter::Operation::least, "least"},
+                              {Parameter::Operation::most, "most"},
+                              {Parameter::Operation::lowest_bit, "lowest bit"},
+                              {Parameter::Operation::is_power_of_two, "is power of two"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(Access::Kind, {{Access::Kind::read, "read"},
                                             {Access::Kind::write, "write"},
                                             {Access::Kind::atomic, "atomic"}})
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, kind, axis, argument, offset, bytes, is_signed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Term, factor, parameters, variable)
+
+static void to_json(Json& json, const Parameter& parameter) {
+  json = {{"kind", parameter.kind}};
+  if (parameter.kind == Parameter::Kind::scalar) {
+    json["argument"] = parameter.argument;
+    json["offset"] = parameter.offset;
+    json["bytes"] = parameter.bytes;
+    json["is_signed"] = parameter.is_signed;
+  } else if (parameter.kind == Parameter::Kind::derived) {
+    json["operation"] = parameter.operation;
+    json["left"] = parameter.left;
+    json["right"] = parameter.right;
+  } else {
+    json["axis"] = parameter.axis;
+  }
+}
+
+static void from_json(const Json& json, Parameter& parameter) {
+  json.at("kind").get_to(parameter.kind);
+  if (parameter.kind == Parameter::Kind::scalar) {
+    json.at("argument").get_to(parameter.argument);
+    json.at("offset").get_to(parameter.offset);
+    json.at("bytes").get_to(parameter.bytes);
+    json.at("is_signed").get_to(parameter.is_signed);
+  } else if (parameter.kind == Parameter::Kind::derived) {
+    json.at("operation").get_to(parameter.operation);
+    json.at("left").get_to(parameter.left);
+    json.at("right").get_to(parameter.right);
+  } else {
+    json.at("axis").get_to(parameter.axis);
+  }
+}
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Constraint, left, is_equality)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SourceLine, file, line)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Pointer, argument, offset, variable)
@@ -64,10 +103,12 @@ class Checker {
       if (model_.parameters[i].kind != kind || model_.parameters[i].axis != i % 3)
         refuse("the sizes of block and grid are not its first parameters");
     }
-    for (const Parameter& parameter : model_.parameters) {
+    for (std::size_t i = 0; i < model_.parameters.size(); ++i) {
+      const Parameter& parameter = model_.parameters[i];
       const auto bytes = parameter.bytes;
       if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
         refuse("a parameter of " + std::to_string(bytes) + " bytes");
+      for (const Polynomial* part : {&parameter.left, &parameter.right}) check(*part, kNoVariable + 1, i);
     }
     for (const Access& access : model_.accesses) {
       if (access.pointer >= model_.pointers.size()) refuse("an access through a pointer that is not there");
@@ -85,12 +126,14 @@ class Checker {
  private:
   void check(const Polynomial& polynomial, int extra) const {
     if (extra < 0) refuse("a negative number of variables");
+    check(polynomial, kExtra + extra, model_.parameters.size());
+  }
+  static void check(const Polynomial& polynomial, int variables, std::size_t parameters) {
     for (const Term& term : polynomial) {
-      if (term.variable < kNoVariable || term.variable >= kExtra + extra)
+      if (term.variable < kNoVariable || term.variable >= variables)
         refuse("there is no variable " + std::to_string(term.variable));
       for (const auto parameter : term.parameters) {
-        if (parameter >= model_.parameters.size())
-          refuse("there is no parameter " + std::to_string(parameter));
+        if (parameter >= parameters) refuse("there is no parameter " + std::to_string(parameter));
       }
     }
   }

@@ -20,21 +20,6 @@
 
 namespace nuna::access {
 
-/// A number that a launch knows. The first six are the same in every kernel.
-struct Parameter {
-  enum class Kind : std::uint8_t { block_size, grid_size, scalar };
-  Kind kind = Kind::scalar;
-  int axis = 0;                ///< of block_size and grid_size: 0 is x
-  std::uint32_t argument = 0;  ///< of a scalar: which of the kernel's parameters,
-  std::uint32_t offset = 0;    ///< the byte in it (a field of a struct),
-  std::uint32_t bytes = 4;     ///< 1, 2, 4 or 8,
-  bool is_signed = true;       ///< and how they are read
-  friend bool operator==(const Parameter&, const Parameter&) = default;
-};
-inline constexpr std::uint16_t kBlockSize = 0;  ///< parameters 0 to 2: threads of a block along x, y, z
-inline constexpr std::uint16_t kGridSize = 3;   ///< 3 to 5: blocks of the grid
-inline constexpr std::uint16_t kScalars = 6;
-
 /// Variables of a polynomial: 0 to 2 blockIdx, 3 to 5 threadIdx, from 6 on the access's own.
 inline constexpr int kNoVariable = -1;
 inline constexpr int kBlockIndex = 0;
@@ -49,6 +34,34 @@ struct Term {
   friend bool operator==(const Term&, const Term&) = default;
 };
 using Polynomial = std::vector<Term>;  ///< their sum; no two terms differ in the factor alone
+
+/// A number that a launch knows. The first six are the same in every kernel.
+struct Parameter {
+  enum class Kind : std::uint8_t { block_size, grid_size, scalar, derived };
+  Kind kind = Kind::scalar;
+  int axis = 0;                ///< of block_size and grid_size: 0 is x
+  std::uint32_t argument = 0;  ///< of a scalar: which of the kernel's parameters,
+  std::uint32_t offset = 0;    ///< the byte in it (a field of a struct),
+  std::uint32_t bytes = 4;     ///< 1, 2, 4 or 8,
+  bool is_signed = true;       ///< and how they are read
+
+  /// Of a derived one: what is made of `left` and `right`, which have no variables, and parameters before this one only.
+  enum class Operation : std::uint8_t {
+    shifted,         ///< left * 2^right; right from 0 to 60
+    quotient,        ///< left / right, rounded down; right > 0
+    least,           ///< of both
+    most,            ///< of both
+    lowest_bit,      ///< the largest power of two that divides left; 0 of 0
+    is_power_of_two  ///< 1 if left is one, else 0
+  };
+  Operation operation = Operation::shifted;
+  Polynomial left;
+  Polynomial right;
+  friend bool operator==(const Parameter&, const Parameter&) = default;
+};
+inline constexpr std::uint16_t kBlockSize = 0;  ///< parameters 0 to 2: threads of a block along x, y, z
+inline constexpr std::uint16_t kGridSize = 3;   ///< 3 to 5: blocks of the grid
+inline constexpr std::uint16_t kScalars = 6;
 
 struct Constraint {
   Polynomial left;

@@ -54,7 +54,11 @@ class LaunchAccess::State {
   State(const KernelModel& model, const LaunchNumbers& numbers) : grid_(numbers.grid) {
     numbers_.insert(numbers_.end(), numbers.block.begin(), numbers.block.end());
     numbers_.insert(numbers_.end(), numbers.grid.begin(), numbers.grid.end());
-    numbers_.insert(numbers_.end(), numbers.scalars.begin(), numbers.scalars.end());
+    for (std::size_t i = kScalars; i < model.parameters.size(); ++i) {
+      const Parameter& parameter = model.parameters[i];
+      const bool is_derived = parameter.kind == Parameter::Kind::derived;
+      numbers_.push_back(is_derived ? derive(parameter, numbers_) : numbers.scalars[i - kScalars]);
+    }
     if (!model.refusals.empty()) {
       distrust(model.refusals.front());
       complete_ = false;

@@ -23,7 +23,8 @@ namespace nuna::access {
 struct LaunchNumbers {
   std::array<Index, 3> block{1, 1, 1};  ///< threads
   std::array<Index, 3> grid{1, 1, 1};   ///< blocks
-  std::vector<std::int64_t> scalars;    ///< the model's parameters from kScalars on
+  std::vector<std::int64_t>
+      scalars;  ///< the model's parameters from kScalars on; any number for derived ones
 };
 
 /// Blocks [begin, end) along x, y and z of a grid.

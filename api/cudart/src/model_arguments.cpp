@@ -31,8 +31,10 @@ access::LaunchNumbers numbers_of(const Grid& grid, const Grid& block, const void
     numbers.block[a] = block[a];
     numbers.grid[a] = grid[a];
   }
-  for (std::size_t p = access::kScalars; p < model.parameters.size(); ++p)
-    numbers.scalars.push_back(scalar_of(arguments, model.parameters[p]));
+  for (std::size_t p = access::kScalars; p < model.parameters.size(); ++p) {
+    const bool is_derived = model.parameters[p].kind == access::Parameter::Kind::derived;
+    numbers.scalars.push_back(is_derived ? 0 : scalar_of(arguments, model.parameters[p]));
+  }
   return numbers;
 }
 

@@ -135,7 +135,8 @@ std::optional<std::string> SplitPlan::choose_axis(const access::KernelModel& mod
     access::Refusal refusal;
     if (!access_.is_disjoint(axis, begins, &refusal)) {
       why =
-          std::string("blocks that differ in ") + axis_name(axis) + " write the same bytes" +
+          std::string("blocks that differ in ") + axis_name(axis) +
+          " write the same bytes, and which comes last is not known" +
           (refusal.at.line == 0 ? "" : " (" + refusal.at.file + ":" + std::to_string(refusal.at.line) + ")");
       if (access_.refusal()) return text_of(*access_.refusal());
       continue;

@@ -299,7 +299,7 @@ __global__ void at_either_end(float* out) {
 
 // Borders are clamped: three accesses for one.
 //= 4 bytes at 4*(arg2 - 1)
-//= 4 bytes at 0
+//= 4 bytes at 4*min(0, arg2 - 1)
 //= 4 bytes at 4*(blockDim.x*blockIdx.x + threadIdx.x - 1)
 //! anywhere
 __global__ void clamped(float* out, const float* in, int n) {
@@ -359,4 +359,119 @@ __global__ void says_and_computes(float* out, const float* in, int n) {
 //! perhaps
 __global__ void first_of_block(float* out) {
   if (threadIdx.x == 0 && threadIdx.y == 0) out[blockIdx.y * gridDim.x + blockIdx.x] = 1.0f;
+}
+
+// Blocks compute more than they write. Who writes is who has set the flag in the last round: i is arg0 - 1 there.
+//= and arg0 == k1 + 1
+//= 4 bytes at 4*(32*blockIdx.x - 2*arg0*blockIdx.x + threadIdx.x - arg0), perhaps
+//! k1 <= 255
+__global__ void ghost_zone(int rounds, const float* in, float* out, int n) {
+  __shared__ float a[32], b[32];
+  const int t = threadIdx.x, first = blockIdx.x * (32 - 2 * rounds) - rounds, x = first + t;
+  const int low = first < 0 ? -first : 0, high = first + 31 > n - 1 ? 31 - (first + 32 - n) : 31;
+  if (x >= 0 && x < n) a[t] = in[x];
+  __syncthreads();
+  bool done;
+  for (int i = 0; i < rounds; ++i) {
+    done = false;
+    if (t >= i + 1 && t <= 32 - i - 2 && t >= low && t <= high) {
+      done = true;
+      b[t] = a[max(t - 1, low)] + a[t] + a[min(t + 1, high)];
+    }
+    __syncthreads();
+    if (i == rounds - 1) break;
+    if (done) a[t] = b[t];
+    __syncthreads();
+  }
+  if (done) out[x] = b[t];
+}
+
+// Found in some round, and kept.
+//= 4 bytes at 4*(blockDim.x*blockIdx.x + threadIdx.x), perhaps
+//= and blockDim.x*blockIdx.x + threadIdx.x + k2 < arg2
+__global__ void found_before(const int* in, int* out, int n, int rounds) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  bool found = false;
+  for (int i = 0; i < rounds; ++i)
+    if (x + i < n && in[x + i] == 3) found = true;
+  if (found) out[x] = 1;
+}
+
+// i & (stride - 1), where the stride is a power of two; if not, it is not known where.
+//= where 1 == is_power_of_two(arg1)
+//= where 0 == is_power_of_two(arg1)
+//= 4 bytes at 4*(blockDim.x*blockIdx.x + threadIdx.x + 3*arg1*k1)
+//= and arg1*k1 <= blockDim.x*blockIdx.x + threadIdx.x
+//= split along x: each launch decides: whether it is known where it writes in argument 0
+__global__ void butterfly(float* data, unsigned stride) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned pos = i & (stride - 1), base = ((i - pos) << 2) + pos;
+  const float a = data[base], b = data[base + stride];
+  data[base] = a + b;
+  data[base + stride] = a - b;
+}
+
+// One bit of i turned: the pair is one thread's.
+//= where 1 == is_power_of_two(arg1 + lowest_bit(arg1))
+__global__ void pairs(int* data, int bit) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned other = i ^ bit;
+  if (other > i) {
+    data[i] += 1;
+    data[other] += 2;
+  }
+}
+
+//= 4 bytes at 4*(blockDim.x*blockIdx.x + blockDim.y*arg1*blockIdx.y + threadIdx.x + arg1*threadIdx.y)
+__global__ void in_24_bits(float* out, int width, int height) {
+  const int x = __mul24(blockIdx.x, blockDim.x) + threadIdx.x,
+            y = __mul24(blockIdx.y, blockDim.y) + threadIdx.y;
+  if (x < width && y < height) out[__mul24(y, width) + x] = 1.0f;
+}
+
+//= 4 bytes at 4*((1 << arg1)*blockIdx.x + threadIdx.x + blockDim.x*k1)
+//= and threadIdx.x + blockDim.x*k1 < (1 << arg1)
+//! anywhere
+__global__ void rows_of_a_power(float* out, int log) {
+  const int first = blockIdx.x << log, n = 1 << log;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) out[first + i] = 1.0f;
+}
+
+//= 4 bytes at 4*(blockDim.x*blockIdx.x + threadIdx.x)
+//! anywhere
+__global__ void warps_and_lanes(float* out) {
+  const int t = threadIdx.x, warp = t / 32, lane = t % 32;
+  out[blockIdx.x * blockDim.x + (warp << 5 | lane)] = 1.0f;
+}
+
+//= 4 bytes at 4*(4*blockDim.x*blockIdx.x + 4*threadIdx.x + k1 - 4*(arg1 / 4)*k1)
+__global__ void quarters(float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, quarter = n / 4;
+  if (i / quarter < 4) out[i % quarter * 4 + i / quarter] = 1.0f;
+}
+
+//= 4 bytes at 4*(((gridDim.x + arg1 - 1) / gridDim.x)*blockIdx.x + threadIdx.x + blockDim.x*k1)
+//! anywhere
+//! perhaps
+__global__ void chunks(float* out, unsigned n) {
+  const unsigned chunk = (n + gridDim.x - 1) / gridDim.x, first = blockIdx.x * chunk;
+  for (unsigned i = first + threadIdx.x; i < min(first + chunk, n); i += blockDim.x) out[i] = 1.0f;
+}
+
+// Unsigned, x - 1 is kept from going below zero.
+//= 4 bytes at 4*(blockDim.x*blockIdx.x + threadIdx.x - 1)
+//= 4 bytes at 0
+//= and blockDim.x*blockIdx.x + threadIdx.x <= 0
+//! anywhere
+__global__ void clamped_unsigned(float* out, const float* in, unsigned n) {
+  const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+  if (x < n) out[x] = in[x > 0 ? x - 1 : 0] + in[min(x + 1, n - 1)];
+}
+
+// Whatever the value, which block comes last decides: refused at the launch.
+//= 4 bytes at 0, perhaps
+//! split along x: yes
+__global__ void raises_a_flag(int* flag, const float* in, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && in[i] > 1.0f) *flag = 1;
 }

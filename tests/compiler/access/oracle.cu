@@ -81,6 +81,22 @@ int main() {
   run("if_given", 2, 16, if_given, a, in);
   run("if_given", 2, 16, if_given, a, (const float*)nullptr);
 
+  run("ghost_zone", 4, 32, ghost_zone, 3, in, b, 99);
+  run("ghost_zone", 4, 32, ghost_zone, 1, in, b, 99);
+  run("found_before", 2, 16, found_before, (const int*)a, (int*)b, 27, 4);
+  run("butterfly", 2, 16, butterfly, a, 1u);
+  run("butterfly", 2, 16, butterfly, a, 8u);
+  run("butterfly", 2, 16, butterfly, a, 32u);
+  run("pairs", 2, 16, pairs, (int*)a, 1);
+  run("pairs", 2, 16, pairs, (int*)a, 16);
+  run("pairs", 2, 16, pairs, (int*)a, 6);
+  run("in_24_bits", tiles, tile, in_24_bits, a, 20, 7);
+  run("rows_of_a_power", 3, 8, rows_of_a_power, a, 5);
+  run("warps_and_lanes", 2, 64, warps_and_lanes, a);
+  run("quarters", 4, 16, quarters, a, 58);
+  run("chunks", 4, 8, chunks, a, 58u);
+  run("clamped_unsigned", 2, 16, clamped_unsigned, b, in, 27u);
+
   run("skips_rounds", 2, 4, skips_rounds, a, 9);
   run("breaks_off", 2, 4, breaks_off, a, 9, 4);
   run("breaks_off", 2, 4, breaks_off, a, 3, 40);

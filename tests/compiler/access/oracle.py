@@ -13,6 +13,16 @@ import sys
 EXTRA = range(-3, 72)  # what variables beside blocks and threads are tried with
 
 
+DERIVED = {
+    "shifted": lambda left, right: left << right,
+    "quotient": lambda left, right: left // right,
+    "least": min,
+    "most": max,
+    "lowest bit": lambda left, _: left & -left,
+    "is power of two": lambda left, _: int(left > 0 and left & (left - 1) == 0),
+}
+
+
 class Launch:
     def __init__(self, line):
         words = line.split()
@@ -26,7 +36,14 @@ class Launch:
         return int.from_bytes(part, "little", signed=is_signed)
 
     def parameters(self, model):
-        return self.sizes + [self.field(p, p["bytes"], p["is_signed"]) for p in model["parameters"][6:]]
+        numbers = list(self.sizes)
+        for p in model["parameters"][6:]:
+            if p["kind"] == "derived":
+                left, right = (folded(p[side], numbers, {})[0] for side in ("left", "right"))
+                numbers.append(DERIVED[p["operation"]](left, right))
+            else:
+                numbers.append(self.field(p, p["bytes"], p["is_signed"]))
+        return numbers
 
 
 def folded(polynomial, parameters, known):

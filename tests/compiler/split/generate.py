@@ -8,6 +8,7 @@
 
 import argparse
 
+import forms
 import grids
 import hard
 import patterns
@@ -17,10 +18,12 @@ from kernel import Kernel
 def make(seed):
     kernel = Kernel(seed)
     kind = kernel.random.random()
-    if kind < 0.6:
+    if kind < 0.5:
         grids.make(kernel)
-    elif kind < 0.88:
+    elif kind < 0.7:
         patterns.make(kernel)
+    elif kind < 0.88:
+        forms.make(kernel)
     else:
         hard.make(kernel)
     return kernel

@@ -48,6 +48,13 @@ inline unsigned __brev(unsigned value) {
   for (int i = 0; i < 32; ++i) turned |= (value >> i & 1u) << (31 - i);
   return turned;
 }
+inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
+inline int __mul24(int a, int b) {
+  const auto low = [](int v) {
+    return static_cast<unsigned>(static_cast<int>(static_cast<unsigned>(v) << 8) >> 8);
+  };
+  return static_cast<int>(low(a) * low(b));
+}
 template <class T, class U, class F>
 T changed(T* at, U by, F f) {
   const T before = *at;
