@@ -102,6 +102,7 @@ Profile::Signature Profile::signature_of(const KernelAction& action) const {
   signature.numbers = numbers_of(shape.grid, shape.block, action.arguments(), *function.model).scalars;
   const auto add_pointer = [&](const access::Pointer& pointer) {
     const std::uintptr_t address = pointer_of(action.arguments(), pointer);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the program's own pointer
     if (memory_.backing(reinterpret_cast<const void*>(address)))
       signature.numbers.push_back(static_cast<std::int64_t>(address));
   };

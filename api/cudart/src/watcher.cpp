@@ -35,6 +35,6 @@ extern "C" void* __nuna_audit(const void* address, uint64_t bytes, uint32_t kind
   const nuna::Index begin = address_of(address);
   const nuna::Index found = here->touch(
       {{begin, begin + static_cast<nuna::Index>(bytes)}, static_cast<nuna_audit_kind>(kind), file, line});
-  return reinterpret_cast<void*>(
-      found);  // NOLINT(performance-no-int-to-ptr): a device's copy is another object
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a device's copy is another object
+  return reinterpret_cast<void*>(found);
 }
