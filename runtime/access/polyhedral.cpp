@@ -199,7 +199,23 @@ class LaunchAccess::State {
     return region;
   }
 
+  /// Whether a condition on the launch alone says that nobody is there, so that the rest need not be defined.
+  bool is_ruled_out(const std::vector<Constraint>& domain) const {
+    return std::any_of(domain.begin(), domain.end(), [&](const Constraint& constraint) {
+      const bool varies = std::any_of(constraint.left.begin(), constraint.left.end(),
+                                      [](const Term& term) { return term.variable != kNoVariable; });
+      if (varies) return false;
+      try {
+        const Index left = put_numbers_in(constraint.left, numbers_).constant;
+        return constraint.is_equality ? left != 0 : left < 0;
+      } catch (const TooLarge&) {
+        return false;
+      }
+    });
+  }
+
   bool holds(const Assumption& assumption) try {
+    if (is_ruled_out(assumption.domain)) return true;
     Region region = region_of(assumption.domain, assumption.extra);
     region.value = put_numbers_in(assumption.value, numbers_);
     const Wide size = Wide{1} << (assumption.bits - (assumption.is_signed ? 1 : 0));
@@ -220,6 +236,7 @@ class LaunchAccess::State {
   }
 
   void add(const Access& access) {
+    if (trusted_ && is_ruled_out(access.domain)) return;
     Touch touch;
     touch.kind = access.kind;
     touch.pointer = access.pointer;

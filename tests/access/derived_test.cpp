@@ -80,6 +80,14 @@ TEST(DerivedNumbers, ThatALaunchHasNotAreARefusal) {
   EXPECT_EQ(launch.refusal()->reason, "numbers too large to follow");
 }
 
+TEST(DerivedNumbers, DoNotMatterWhereTheLaunchRulesThemOut) {
+  KernelModel model = rows();
+  model.accesses.front().domain.push_back(scalar(0) < Sum(32));
+  const LaunchAccess launch(model, {{32, 1, 1}, {8, 1, 1}, {77, 0}});
+  EXPECT_FALSE(launch.refusal());
+  EXPECT_FALSE(launch.writes(0));
+}
+
 TEST(DerivedNumbers, AreInImages) {
   EXPECT_EQ(read_model(write_model(rows())), rows());
   KernelModel model = rows();

@@ -5,6 +5,8 @@ from kernel import EITHER
 
 def line_of_threads(k, size, block):
     k.grid, k.block = (-(-size // block), 1, 1), (block, 1, 1)
+    if k.grid[0] < 3:
+        k.expect = EITHER
 
 
 def ghost_zone(k):
@@ -63,6 +65,47 @@ def kept_flag(k):
            "}", f"if (found && x < {n}) {target}[x] = Element<{kind}>::of(number({source}[x]) + 3);")
 
 
+def flags(k):
+    """Several, which loops in loops set, clear, toggle and hand to each other."""
+    k.expect = EITHER
+    size, block = k.number(100, 400), k.pick(32, 64)
+    line_of_threads(k, size, block)
+    source, n = k.array("int", size), k.signed_scalar(size)
+    names = ["f", "g", "h"][:k.number(1, 3)]
+    targets = [k.array("int", size, const=False) for _ in names]
+    ends = [k.signed_scalar(k.number(0, 5)) for _ in range(2)]
+
+    def condition(depth):
+        rounds = ["i", "j"][:depth] or ["2"]
+        r = k.random.choice(rounds)
+        return k.pick(f"x > {k.number(0, 300)}", f"x == {r} * 7 + {k.number(0, 99)}", f"x + {r} < {n}", f"x % {k.number(2, 5)} == {r}", f"{r} == {ends[0]} - 1",
+                      f"(number({source}[min(x, {n} - 1)]) & 3) == {r}", k.random.choice(names), f"!{k.random.choice(names)}", f"{r} > {k.number(0, 3)}",
+                      f"{k.random.choice(names)} && x >= {k.number(0, 90)}", f"x < {k.number(50, 400)} || {k.random.choice(names)}")
+
+    def statement(depth, room):
+        name = k.random.choice(names)
+        kind = k.number(0, 9)
+        if kind <= 1:
+            return [f"{name} = {k.pick('true', 'false', condition(depth), k.random.choice(names))};"]
+        if kind == 2:
+            return [f"{name} {k.pick('|=', '&=', '^=')} {condition(depth)};"]
+        if kind == 3 and depth > 0:
+            return [f"if ({condition(depth)}) {k.pick('break', 'continue')};"]
+        if kind <= 6 and room > 0:
+            return [f"if ({condition(depth)}) {{", *block_of(depth, room - 1), *k.pick(["}"], ["} else {", *block_of(depth, room - 1), "}"])]
+        if kind <= 8 and depth < 2 and room > 0:
+            r = "ij"[depth]
+            return [f"for (int {r} = 0; {r} < {ends[depth]}; ++{r}) {{", *block_of(depth + 1, room - 1), "}"]
+        return [f"if ({condition(depth)}) {name} = {k.pick('true', 'false', '!' + name)};"]
+
+    def block_of(depth, room):
+        return [line for _ in range(k.number(1, 3)) for line in statement(depth, room)]
+
+    k.line("const int x = blockIdx.x * blockDim.x + threadIdx.x;", *[f"{k.pick('bool', 'bool', 'int', 'unsigned char')} {name} = {k.number(0, 1)};" for name in names],
+           f"for (int i = 0; i < {ends[0]}; ++i) {{", *block_of(1, 3), "}", *block_of(0, 2),
+           *[f"if ({name} && x < {n}) {target}[x] = x * 3 + {i};" for i, (name, target) in enumerate(zip(names, targets))])
+
+
 def butterfly(k):
     """Four elements of each thread, of a stride that is a power of two."""
     size, block = 1 << k.number(9, 12), k.pick(32, 64)
@@ -79,6 +122,28 @@ def butterfly(k):
            f"const unsigned a = number({data}[base]), b = number({data}[base + {s}]), c = number({data}[base + 2 * {s}]), d = number({data}[base + 3 * {s}]);",
            f"{data}[base] = Element<{kind}>::of(a + b);", f"{data}[base + {s}] = Element<{kind}>::of(b + 2 * c);",
            f"{data}[base + 2 * {s}] = Element<{kind}>::of(c + 3 * d);", f"{data}[base + 3 * {s}] = Element<{kind}>::of(d + 5 * a);")
+
+
+def bit_arithmetic(k):
+    """Who writes, and what is read, by masks and shifts of numbers that are of few bits, or not."""
+    k.expect = EITHER
+    size, block = k.number(100, 400), k.pick(32, 64)
+    line_of_threads(k, size, block)
+    source, target = k.array("int", 1024), k.array("int", size, const=False)
+    n = k.signed_scalar(size)
+    numbers = [k.scalar(k.pick(1, 2, 4, 8, 16, 32, 64, 3, 7, 15, 31, 6, 12, 24, 5, 9, 0), k.pick("int", "unsigned", "literal")) for _ in range(2)]
+    shift = k.scalar(k.number(0, 6), k.pick("int", "unsigned", "literal"))
+
+    def value(depth):
+        if depth == 0:
+            return k.pick("x", "x", "threadIdx.x", "blockIdx.x", "x + 1")
+        a, m = value(depth - 1), k.random.choice(numbers)
+        return k.pick(f"({a} & {m})", f"({a} & ({m} - 1))", f"({a} & -{m})", f"({a} & ~{m})", f"({a} ^ {m})", f"({a} | {m})", f"({a} >> {shift})", f"({a} << {shift})",
+                      f"({a} & ((1 << {shift}) - 1))", f"({a} + {m})", f"({a} * 3)", f"({a} ^ {k.number(1, 60)})", f"({a} & {k.number(1, 60)})",
+                      f"(({a} >> {shift} << {shift}) | ({value(depth - 1)} & ((1 << {shift}) - 1)))", f"min((int){a}, (int){m})", f"({a} / ({n} / 4))", f"__umul24({a}, {m})")
+
+    condition = k.pick(f"{value(1)} == 0", f"{value(2)} < x", f"{value(1)} != {value(1)}", f"{value(2)} > {k.number(0, 99)}", f"!{value(1)}")
+    k.line(f"const {k.pick('int', 'unsigned')} x = blockIdx.x * blockDim.x + threadIdx.x;", f"if (x < {n} && {condition}) {target}[x] = {source}[{value(2)} & 1023] + {source}[{value(1)} % 1024u];")
 
 
 def merge_step(k):
@@ -204,7 +269,7 @@ def no_power(k):
                   f"{target}[i] = {source}[i & ~{m}] + (i & -{m});", f"if (i & {m}) {target}[i ^ ({m} & 255)] = i;"))
 
 
-ALL = [ghost_zone, ghost_zone, ghost_zones, kept_flag, kept_flag, butterfly, butterfly, merge_step, sorting_network, shifted_rows, bits_apart, quarters, in_24_bits,
+ALL = [ghost_zone, ghost_zone, ghost_zones, kept_flag, flags, flags, butterfly, butterfly, bit_arithmetic, bit_arithmetic, merge_step, sorting_network, shifted_rows, bits_apart, quarters, in_24_bits,
        clamped, chunks, chunks, no_power]
 
 
