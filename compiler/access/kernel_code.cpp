@@ -58,7 +58,7 @@ KernelCode::KernelCode(llvm::Function& code, llvm::FunctionAnalysisManager& anal
       shared_(shared) {
   using Kind = access::Parameter::Kind;
   for (const auto kind : {Kind::block_size, Kind::grid_size}) {
-    for (int axis = 0; axis < 3; ++axis) model.parameters.push_back(size_parameter(kind, axis));
+    for (int axis = 0; axis < 3; ++axis) add(size_parameter(kind, axis));
   }
 }
 
@@ -80,7 +80,10 @@ std::uint16_t KernelCode::add(const access::Parameter& parameter) {
   auto& all = model.parameters;
   const auto found = std::find(all.begin(), all.end(), parameter);
   const auto index = static_cast<std::uint16_t>(found - all.begin());
-  if (found == all.end()) all.push_back(parameter);
+  if (found == all.end()) {
+    all.push_back(parameter);
+    depths_.push_back(0);
+  }
   return index;
 }
 
@@ -102,14 +105,24 @@ std::optional<std::uint16_t> KernelCode::part_of_scalar(const llvm::Value& value
   return add(made);
 }
 
-std::uint16_t KernelCode::derived(access::Parameter::Operation operation, const access::Polynomial& left,
-                                  const access::Polynomial& right) {
+std::optional<std::uint16_t> KernelCode::derived(access::Parameter::Operation operation,
+                                                 const access::Polynomial& left,
+                                                 const access::Polynomial& right) {
+  int depth = 0;
+  for (const auto* side : {&left, &right}) {
+    for (const auto& term : *side) {
+      for (const auto index : term.parameters) depth = std::max(depth, depths_[index]);
+    }
+  }
+  if (++depth > kDeepest) return std::nullopt;
   access::Parameter made;
   made.kind = access::Parameter::Kind::derived;
   made.operation = operation;
   made.left = left;
   made.right = right;
-  return add(made);
+  const auto index = add(made);
+  depths_[index] = depth;
+  return index;
 }
 
 bool KernelCode::is_unsigned_scalar(const llvm::Value& value) {

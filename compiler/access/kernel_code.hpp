@@ -37,8 +37,10 @@ class KernelCode {
                                               std::uint32_t bytes);
   bool is_unsigned_scalar(const llvm::Value& value);
   /// What a launch makes of numbers that it knows.
-  std::uint16_t derived(access::Parameter::Operation operation, const access::Polynomial& left,
-                        const access::Polynomial& right = {});
+  /// Nothing where more than kDeepest would stand in each other: what ranges and names of them go through grows with each.
+  std::optional<std::uint16_t> derived(access::Parameter::Operation operation, const access::Polynomial& left,
+                                       const access::Polynomial& right = {});
+  static constexpr int kDeepest = 4;
 
   /// What a pointer's object is.
   enum class Home {
@@ -53,6 +55,8 @@ class KernelCode {
  private:
   std::optional<access::Pointer> place_of(const llvm::Value& value) const;
   std::uint16_t add(const access::Parameter& parameter);
+
+  std::vector<int> depths_;  // of model.parameters: how many derivations stand in each other
 
   const SharedVariables& shared_;
 };

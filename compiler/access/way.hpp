@@ -86,6 +86,8 @@ class Way {
   Maybe of_launch_mask(const Maybe& whole, const llvm::Value& mask);
   Maybe of_sides(const llvm::BinaryOperator& binary);
   Maybe power(const llvm::Value& exponent, int bits);
+  Maybe derived(access::Parameter::Operation operation, const access::Polynomial& left,
+                const access::Polynomial& right = {});
   bool have_no_bits_in_common(const llvm::Value& above, const llvm::Value& below);
   bool is_power_of_two(const access::Polynomial& number);
   const llvm::BinaryOperator* guarded_shift(const llvm::Value& value) const;

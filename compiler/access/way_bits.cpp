@@ -41,6 +41,11 @@ bool is_negated(const Polynomial& mask) {
 
 }  // namespace
 
+Maybe Way::derived(Operation operation, const Polynomial& left, const Polynomial& right) {
+  const auto index = code_.derived(operation, left, right);
+  return index ? Maybe(parameter(*index)) : std::nullopt;
+}
+
 /// 2^exponent.
 Maybe Way::power(const llvm::Value& exponent, int bits) {
   if (const auto* number = llvm::dyn_cast<llvm::ConstantInt>(&exponent)) {
@@ -51,7 +56,7 @@ Maybe Way::power(const llvm::Value& exponent, int bits) {
   if (bits > 64 || !known || has_variables(*known)) return std::nullopt;
   const auto by = exact(exponent, Sign::has_not);
   if (!by || has_variables(*by)) return std::nullopt;
-  return parameter(code_.derived(Operation::shifted, constant(1), *by));
+  return derived(Operation::shifted, constant(1), *by);
 }
 
 /// The left shift in `n < 32 ? x << n : 0`, as CUDA has it where C says nothing. Such a product is 0 of itself, modulo 2^32.
@@ -191,7 +196,7 @@ Maybe Way::of_launch_mask(const Maybe& whole, const llvm::Value& mask) {
   }
   const auto number = exact(mask, Sign::has_not);
   if (!number || has_variables(*number)) return std::nullopt;
-  const auto low = parameter(code_.derived(Operation::lowest_bit, *number));
+  const auto low = derived(Operation::lowest_bit, *number);
   const auto past = sum(number, low);
   if (!past || !is_power_of_two(*past)) return std::nullopt;
   return sum(product(low, quotient(whole, low)), product(past, quotient(whole, past)), -1);
@@ -202,7 +207,9 @@ bool Way::is_power_of_two(const Polynomial& number) {
   if (number.size() == 1 && number.front().factor == 1 && number.front().parameters.size() == 1 &&
       is_shifted_one(code_.model.parameters[number.front().parameters.front()]))
     return true;
-  const auto index = code_.derived(Operation::is_power_of_two, number);
+  const auto asked = code_.derived(Operation::is_power_of_two, number);
+  if (!asked) return false;
+  const auto index = *asked;
   if (const auto found = powers_.find(index); found != powers_.end()) return found->second;
   const auto side = before_ == nullptr ? take_one_of(2) : std::nullopt;
   if (!side) return false;

@@ -118,7 +118,7 @@ Maybe Way::of_saturated(const llvm::IntrinsicInst& call) {
   const auto difference = sum(whole, less, -1);
   if (!difference) return std::nullopt;
   if (!has_variables(*difference))
-    return parameter(code_.derived(access::Parameter::Operation::most, *difference, constant(0)));
+    return derived(access::Parameter::Operation::most, *difference, constant(0));
   const bool decided = found_.chosen.count(&call) != 0;
   const auto side = choose(&call, 2, call.getParent());
   if (!side) return std::nullopt;
@@ -150,7 +150,7 @@ Maybe Way::of_known_extreme(const llvm::MinMaxIntrinsic& extreme) {
   if (!one || !other || has_variables(*one) || has_variables(*other)) return std::nullopt;
   const auto predicate = extreme.getPredicate();
   const bool is_most = predicate == llvm::CmpInst::ICMP_SGT || predicate == llvm::CmpInst::ICMP_UGT;
-  return parameter(code_.derived(is_most ? Operation::most : Operation::least, *one, *other));
+  return derived(is_most ? Operation::most : Operation::least, *one, *other);
 }
 
 const llvm::Value* Way::taken_of_extreme(const llvm::MinMaxIntrinsic& extreme) {

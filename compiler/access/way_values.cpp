@@ -218,7 +218,7 @@ Maybe Way::quotient(const Maybe& dividend, const Maybe& divisor) {
   if (!has_variables(*dividend) && !has_variables(*divisor)) {
     const auto whole = constant_of(*dividend);
     if (whole && number) return constant((*whole - (*whole % *number + *number) % *number) / *number);
-    return parameter(code_.derived(access::Parameter::Operation::quotient, *dividend, *divisor));
+    return derived(access::Parameter::Operation::quotient, *dividend, *divisor);
   }
   for (const auto& [of, index] : quotients_) {
     if (of.first == *dividend && of.second == *divisor) return variable(index);

@@ -15,10 +15,15 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-gdb -nx -batch -ex 'break main' -ex run "$program" > probe 2>&1
+gdb -nx -batch -ex 'break main' -ex run -ex 'print (int)getpid() > 0' "$program" > probe 2>&1
 if ! grep -q 'Breakpoint 1, main' probe; then
   cat probe
   echo "skipped: gdb may not trace programs here"
+  exit 77
+fi
+if grep -q "Couldn't write extended state" probe; then
+  cat probe
+  echo "skipped: this gdb cannot write the registers of this CPU, which it has to for calls of functions"
   exit 77
 fi
 status=0
