@@ -2,13 +2,39 @@
 // furthest behind go first, so that threads that parted meet again.
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cstdint>
+#include <cstdio>
 
 #include "nuna_cudart/image.h"
 
 namespace {
 
 bool runs(std::uint32_t counter) { return counter < NUNA_ENDED; }
+
+/// Whether lanes of the group wait for lanes that wait for them, elsewhere in the code: a GPU since Volta lets these meet.
+bool wait_apart(const std::uint32_t* counters, const std::uint32_t* masks, std::uint32_t lanes,
+                std::uint32_t group) {
+  const std::uint32_t mask = masks[std::countr_zero(group)];
+  bool apart = false;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    if ((mask >> lane & 1u) == 0 || counters[lane] == NUNA_ENDED) continue;
+    if (!runs(counters[lane]) || masks[lane] != mask) return false;
+    apart |= (group >> lane & 1u) == 0;
+  }
+  return apart;
+}
+
+void tell_of_apart() {
+  static std::atomic_flag told;
+  if (told.test_and_set()) return;
+  std::fputs(
+      "nuna: lanes of a warp meet in different places of a kernel (a warp function in both arms of a "
+      "branch): each place has its own lanes "
+      "only, and results differ from a GPU's. Call the function behind the branch.\n",
+      stderr);
+}
 
 }  // namespace
 
@@ -58,6 +84,7 @@ std::uint32_t __nuna_pick_lanes(const std::uint32_t* counters, const std::uint32
     }
     above = counter + 1;
   }
+  if (incomplete != NUNA_NO_REGION && wait_apart(counters, masks, lanes, incomplete_group)) tell_of_apart();
   *group = incomplete_group;
   return incomplete;
 }
