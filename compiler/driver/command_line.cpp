@@ -151,7 +151,11 @@ std::vector<Option> make_options(std::string& language) {
             }),
       value({"-Xcompiler", "--compiler-options"},
             [](auto& l, const auto& v) {
-              for (const auto& part : split(v, ',')) l.host.push_back(part);
+              for (const auto& part : split(v, ',')) {  // each may be several, with blanks between
+                for (auto& word : split(part, ' ')) {
+                  if (!word.empty()) l.host.push_back(std::move(word));
+                }
+              }
             }),
       value({"-std", "--std"}, [](auto& l, const auto& v) { l.both.push_back("-std=" + v); }),
       value({"-O", "--optimize"},

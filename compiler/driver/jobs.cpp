@@ -318,6 +318,8 @@ class Planner {
                      "-lnuna_cudart"});
     }
     append(words, {"-lmvec", "-lm"});
+    // The linker's line tells CMake what a C++ compiler needs that links objects of ours.
+    if (line_.verbose) append(words, {"-v"});
     Strings told{installation_.self};
     append(told, from);
     append(told, {"-L" + installation_.runtime_folder});

@@ -68,6 +68,8 @@ TEST(CommandLine, HandsTheHostCompilersOptionsOn) {
 }
 
 TEST(CommandLine, KeepsACommaBehindABackslash) {
+  EXPECT_THAT(read_command_line({"-Xcompiler", "-Wall -fPIC,-O1", "a.cu"}).host,
+              ElementsAre("-Wall", "-fPIC", "-O1"));
   EXPECT_THAT(read_command_line({"-Xcompiler", "-Wl\\,-z\\,now", "a.cu"}).host, ElementsAre("-Wl,-z,now"));
 }
 

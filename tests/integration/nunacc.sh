@@ -114,11 +114,19 @@ add_executable(vecadd vecadd.cu)
 set_target_properties(vecadd PROPERTIES CUDA_STANDARD 17)
 add_executable(separate main.cu kernel.cu device.cu)
 set_target_properties(separate PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+add_executable(mixed vecadd.cu more.cpp)
 C
+echo 'int more() { return 1; }' > cmake/more.cpp
 passes "configuring with CMake" cmake -S cmake -B cmake/build -G Ninja -DCMAKE_CUDA_COMPILER="$nunacc" -DCMAKE_CUDA_ARCHITECTURES=80
 passes "building with CMake" cmake --build cmake/build
 passes "what CMake built" cmake/build/vecadd
 passes "what CMake built of several files" cmake/build/separate
+passes "what CMake built of CUDA and C++" env LD_LIBRARY_PATH="$NUNA_TEST_BUILD/lib" cmake/build/mixed
+
+# Libraries of a toolkit that programs name, and there is nothing in.
+passes "libraries of a toolkit" "$nunacc" "$apps/vecadd.cu" -lcuda -lcudart -lcudadevrt -o with_toolkit_libraries
+passes "what was linked with them" ./with_toolkit_libraries
+passes "options of the host compiler with blanks" "$nunacc" -c -Xcompiler "-Wall -fPIC" "$apps/vecadd.cu" -o blanks.o
 
 # What nvcc takes and clang alone would not: blanks inside the marks of a launch, also in headers and macros; a program's own texture;
 # narrowing, and a literal with a macro behind it.
