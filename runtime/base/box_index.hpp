@@ -25,8 +25,11 @@ class BoxIndex {
   BoxIndex() = default;
   /// Boxes that begin alike on axis 0 keep their order.
   explicit BoxIndex(std::vector<Entry> entries) : entries_(std::move(entries)) {
-    std::stable_sort(entries_.begin(), entries_.end(),
-                     [](const Entry& a, const Entry& b) { return a.box[0].begin < b.box[0].begin; });
+    Index place = 0;
+    for (Entry& e : entries_) e.end_so_far = place++;
+    std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+      return a.box[0].begin != b.box[0].begin ? a.box[0].begin < b.box[0].begin : a.end_so_far < b.end_so_far;
+    });
     Index end = entries_.empty() ? 0 : entries_.front().box[0].end;
     for (Entry& e : entries_) {
       end = std::max(end, e.box[0].end);
