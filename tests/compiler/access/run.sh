@@ -2,16 +2,7 @@
 # What kernels touch, as nunacc tells it: in words (kernels.cu says what it expects), and, as JSON, beside what they wrote when they
 # ran. Takes some seconds.
 #   [NUNACC=...] tests/compiler/access/run.sh [folder for what is built]
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-NUNACC=${NUNACC:-${NUNA_TEST_BUILD:+$NUNA_TEST_BUILD/bin/nunacc}}
-if [ -z "${NUNACC:-}" ]; then
-  echo "say NUNACC=... which nunacc is tested"
-  exit 2
-fi
-work=${1:-$(mktemp -d)}
-[ $# -gt 0 ] || trap 'rm -rf "$work"' EXIT
-mkdir -p "$work"
+. "$(dirname "$0")/../prelude.sh"
 failed=0
 fail() {
   echo "FAILED: $*"

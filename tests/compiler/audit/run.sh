@@ -1,16 +1,7 @@
 #!/bin/sh
 # What the kernels of apps/cuda and of tests/compiler/audit touch, against what nunacc says of them: on one device and on three.
 #   [NUNACC=...] tests/compiler/audit/run.sh
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-NUNACC=${NUNACC:-${NUNA_TEST_BUILD:+$NUNA_TEST_BUILD/bin/nunacc}}
-if [ -z "${NUNACC:-}" ]; then
-  echo "say NUNACC=... which nunacc is tested"
-  exit 2
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export NUNACC_PTX=off
+. "$(dirname "$0")/../prelude.sh"
 status=0
 for source in "$here"/../../../apps/cuda/*.cu "$here"/*.cu; do
   name=$(basename "$source" .cu)

@@ -2,16 +2,7 @@
 # Profile mode: kernels whose access only launches show leave the same bytes on one device and on several, and are split, undone or refused
 # as they should.
 #   [NUNACC=...] tests/compiler/profile/run.sh
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-NUNACC=${NUNACC:-${NUNA_TEST_BUILD:+$NUNA_TEST_BUILD/bin/nunacc}}
-if [ -z "${NUNACC:-}" ]; then
-  echo "say NUNACC=... which nunacc is tested"
-  exit 2
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export NUNACC_PTX=off
+. "$(dirname "$0")/../prelude.sh"
 unset NUNA_PROFILE NUNA_AUDIT NUNA_DEVICES
 status=0
 fail() {

@@ -1,16 +1,7 @@
 #!/bin/sh
 # Inline PTX of nunacc: what it does, beside C++ of the same meaning, and what is refused. Takes some seconds.
 #   [NUNACC=...] tests/compiler/ptx/run.sh [folder for what is built]
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-NUNACC=${NUNACC:-${NUNA_TEST_BUILD:+$NUNA_TEST_BUILD/bin/nunacc}}
-if [ -z "${NUNACC:-}" ]; then
-  echo "say NUNACC=... which nunacc is tested"
-  exit 2
-fi
-work=${1:-$(mktemp -d)}
-[ $# -gt 0 ] || trap 'rm -rf "$work"' EXIT
-mkdir -p "$work"
+. "$(dirname "$0")/../prelude.sh"
 failed=0
 
 run() {

@@ -1,16 +1,7 @@
 #!/bin/sh
 # What nunacc must not take for granted of threads: cases.cu, unoptimised too. Takes some seconds.
 #   [NUNACC=...] tests/compiler/threads/run.sh
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-NUNACC=${NUNACC:-${NUNA_TEST_BUILD:+$NUNA_TEST_BUILD/bin/nunacc}}
-if [ -z "${NUNACC:-}" ]; then
-  echo "say NUNACC=... which nunacc is tested"
-  exit 2
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export NUNACC_PTX=off
+. "$(dirname "$0")/../prelude.sh"
 status=0
 for level in -O3 -O0; do
   "$NUNACC" -std=c++17 $level "$here/cases.cu" -o "$work/cases" && "$work/cases" && continue
