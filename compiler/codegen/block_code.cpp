@@ -198,7 +198,7 @@ class Schedule {
       };
       for (unsigned r = 0; r < heads_.size(); ++r) {
         at_.SetInsertPoint(heads_[r]);
-        frame_.members = all_of(group);
+        frame_.members = frame_.met = all_of(group);
         run_threads(r, &group, Together::all, nullptr);
         go_on(
             r, [&](unsigned next) { return code_.regions[next].after_group ? heads_[next] : leave(next); },
@@ -219,6 +219,14 @@ class Schedule {
     return at_.CreateCall(frame_.function.getParent()->getOrInsertFunction(name, type), arguments);
   }
 
+  llvm::Constant* kinds_of_regions() {
+    std::vector<std::uint8_t> kinds;
+    for (const auto& region : code_.regions) kinds.push_back(region.kind);
+    auto* all = llvm::ConstantDataArray::get(at_.getContext(), kinds);
+    return new llvm::GlobalVariable(*frame_.function.getParent(), all->getType(), true,
+                                    llvm::GlobalValue::PrivateLinkage, all, "kinds");
+  }
+
   /// Every thread has a program counter: those that are furthest behind run first, as far as they can, until all wait for the
   /// block's barrier.
   void run_diverging() {
@@ -228,16 +236,20 @@ class Schedule {
     if (frame_.masks != nullptr)
       at_.CreateMemSet(frame_.masks, at_.getInt8(0), bytes, llvm::Align(kCacheLine));
     auto* chosen = frame_.scalar("chosen");
+    auto* met = frame_.scalar("met");
     auto* round = make_block("round");
     at_.CreateBr(round);
     at_.SetInsertPoint(round);
     if (code_.grouping != Grouping::none) {
+      auto* kinds = kinds_of_regions();
       for_groups("group", [&](const Group& group) {
         auto* counters = at_.CreateInBoundsGEP(i32, frame_.counters, group.first.linear);
         auto* masks = at_.CreateInBoundsGEP(i32, frame_.masks, group.first.linear);
         run_picked(&group, [&] {
-          auto* picked = call_runtime("__nuna_pick_lanes", {counters, masks, group.lanes, chosen});
+          auto* picked =
+              call_runtime("__nuna_pick_lanes", {counters, masks, kinds, group.lanes, chosen, met});
           frame_.members = at_.CreateLoad(i32, chosen);
+          frame_.met = at_.CreateLoad(i32, met);
           return picked;
         });
       });

@@ -77,7 +77,8 @@ class BlockFrame {
   llvm::Value* block_index[3] = {};
   llvm::Value* group = nullptr;  ///< the group's number in its block, i32
   llvm::Value* members =
-      nullptr;  ///< its lanes that run together; without groups: not zero when all threads do
+      nullptr;                 ///< its lanes that run together; without groups: not zero when all threads do
+  llvm::Value* met = nullptr;  ///< its lanes that these have met, themselves among them
   llvm::MDNode* loop_group = nullptr;                              ///< of the thread loop's accesses
   std::map<const llvm::AllocaInst*, llvm::Value*> uniform_values;  ///< as the region found them
 

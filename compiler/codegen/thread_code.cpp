@@ -78,12 +78,13 @@ class Planner {
     for (auto& instruction : llvm::instructions(function())) {
       if (suspends(instruction)) points.push_back(&instruction);
     }
-    code_.regions.push_back({body_, {}, nullptr, {}, false, false, false, false});
+    code_.regions.push_back({body_, {}, nullptr, 0, {}, false, false, false, false});
     for (auto* point : points) {
       auto* block = point->getParent();
       auto* behind = block->splitBasicBlock(std::next(point->getIterator()), "resumed");
       const bool warp = intrinsic_of(*point) != Intrinsic::barrier;
       llvm::Instruction* group = nullptr;
+      std::uint8_t kind = 0;
       const bool waits = intrinsic_of(*point) != Intrinsic::lanes_meet;
       Suspension suspension{warp, nullptr, static_cast<unsigned>(code_.regions.size())};
       if (warp) code_.grouping = Grouping::row_parts;
@@ -93,8 +94,10 @@ class Planner {
         auto* place = llvm::ConstantPointerNull::get(llvm::PointerType::get(point->getContext(), 0));
         group = new llvm::LoadInst(point->getType(), place, "group", behind->begin());
         point->replaceAllUsesWith(group);
+        kind = static_cast<std::uint8_t>(
+            llvm::cast<llvm::ConstantInt>(suspension.call->getArgOperand(1))->getZExtValue());
       }
-      code_.regions.push_back({behind, {}, group, {}, false, warp, waits, false});
+      code_.regions.push_back({behind, {}, group, kind, {}, false, warp, waits, false});
       code_.suspensions[block] = suspension;
       if (group == nullptr) point->eraseFromParent();
     }

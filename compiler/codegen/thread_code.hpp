@@ -40,6 +40,7 @@ struct Region {
   llvm::BasicBlock* start = nullptr;
   std::vector<llvm::BasicBlock*> blocks;  ///< in reverse post order; a block may belong to several regions
   llvm::Instruction* group = nullptr;     ///< stands for the lanes that met at a warp's suspension
+  std::uint8_t kind = 0;                  ///< of that suspension: it meets others of its kind
   std::vector<unsigned> next;             ///< the regions that may follow
   bool may_end = false;                   ///< the kernel may end in it
   bool after_group = false;               ///< begins behind a group's suspension

@@ -132,7 +132,7 @@ llvm::BasicBlock* ThreadRun::clone(unsigned r, const Thread& thread, Map& map) {
   llvm::remapInstructionsInBlocks(clones, map);
   if (region.group != nullptr) {
     auto* group = llvm::cast<llvm::Instruction>(static_cast<Value*>(map[region.group]));
-    group->replaceAllUsesWith(frame_.members);
+    group->replaceAllUsesWith(frame_.met);
     group->eraseFromParent();
   }
   for (auto* block : clones) {
@@ -194,7 +194,7 @@ void ThreadRun::leave(unsigned r, llvm::BasicBlock& block, const Thread& thread,
     const bool at_barrier = suspends && !suspension->second.group;
     frame_.mark(
         at_.CreateStore(at_.getInt32(at_barrier ? next | NUNA_WAITS : next), frame_.counter_of(thread)));
-    if (suspends && suspension->second.group) {
+    if (suspends && frame_.masks != nullptr) {
       Value* mask = meet != nullptr ? meet->getArgOperand(0) : at_.getInt32(0);
       frame_.mark(
           at_.CreateStore(mask, at_.CreateInBoundsGEP(at_.getInt32Ty(), frame_.masks, thread.linear)));

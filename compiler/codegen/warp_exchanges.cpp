@@ -1,14 +1,18 @@
 #include "codegen/warp_exchanges.hpp"
 
+#include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/CFG.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "codegen/block_memory.hpp"
 #include "codegen/intrinsics.hpp"
+#include "codegen/uniformity.hpp"
 
 namespace nuna::compiler {
 
@@ -98,16 +102,73 @@ void use_other_slots(const Exchange& exchange) {
   }
 }
 
+/// Where lanes of a warp part, and may come to different meetings at the same time.
+class Partings {
+ public:
+  explicit Partings(llvm::Function& kernel)
+      : kernel_(kernel), uniformity_(kernel, Among::warp), post_dominators_(kernel) {}
+
+  bool are_there() const {
+    return llvm::any_of(kernel_, [&](llvm::BasicBlock& block) { return part_to_meet(block); });
+  }
+
+ private:
+  /// Whether lanes part behind `block`, some come to a meeting before they are together again, and others to a meeting as well.
+  bool part_to_meet(llvm::BasicBlock& block) const {
+    auto* end = block.getTerminator();
+    if (end->getNumSuccessors() < 2 || uniformity_.is_uniform(*end->getOperand(0))) return false;
+    const auto* node = post_dominators_.getNode(&block);
+    const auto* next = node != nullptr ? node->getIDom() : nullptr;
+    auto* join = next != nullptr ? next->getBlock() : nullptr;
+    unsigned ways = 0;
+    bool apart = false;
+    for (auto* way : llvm::successors(&block)) {
+      ways += meets(*way, nullptr) ? 1 : 0;
+      apart |= meets(*way, join);
+    }
+    return ways > 1 && apart;
+  }
+
+  /// Whether a meeting can be reached from `from`, before `to` and before a barrier of the block.
+  static bool meets(llvm::BasicBlock& from, llvm::BasicBlock* to) {
+    std::set<llvm::BasicBlock*> seen{to};
+    std::vector<llvm::BasicBlock*> work{&from};
+    while (!work.empty()) {
+      auto* block = work.back();
+      work.pop_back();
+      if (!seen.insert(block).second) continue;
+      const auto first = llvm::find_if(*block, [](const auto& instruction) {
+        return intrinsic_of(instruction) == Intrinsic::barrier ||
+               intrinsic_of(instruction) == Intrinsic::warp_barrier;
+      });
+      if (first == block->end()) {
+        work.insert(work.end(), llvm::succ_begin(block), llvm::succ_end(block));
+      } else if (intrinsic_of(*first) == Intrinsic::warp_barrier) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  llvm::Function& kernel_;
+  Uniformity uniformity_;
+  llvm::PostDominatorTree post_dominators_;
+};
+
 }  // namespace
 
 void overlap_exchanges(llvm::Function& kernel) {
+  std::vector<std::vector<Exchange>> chains;
   for (auto& block : kernel) {
-    for (const auto& chain : Chains(block).all) {
-      if (is_unknown(*chain.front().mask())) continue;
-      for (std::size_t i = 0; i < chain.size(); ++i) {
-        if (i % 2 == 1) use_other_slots(chain[i]);
-        if (i + 1 < chain.size()) chain[i].leaving->eraseFromParent();
-      }
+    for (auto& chain : Chains(block).all) {
+      if (!is_unknown(*chain.front().mask())) chains.push_back(std::move(chain));
+    }
+  }
+  if (chains.empty() || Partings(kernel).are_there()) return;
+  for (const auto& chain : chains) {
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+      if (i % 2 == 1) use_other_slots(chain[i]);
+      if (i + 1 < chain.size()) chain[i].leaving->eraseFromParent();
     }
   }
 }

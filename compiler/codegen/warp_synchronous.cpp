@@ -149,10 +149,11 @@ class Stepper {
   void meet_before(llvm::Instruction& place) {
     auto& context = kernel_.getContext();
     auto* word = llvm::Type::getInt32Ty(context);
-    auto meet = kernel_.getParent()->getOrInsertFunction("__nuna_warp_barrier", word, word);
+    auto meet = kernel_.getParent()->getOrInsertFunction("__nuna_warp_barrier", word, word, word);
     llvm::cast<llvm::Function>(meet.getCallee())->addFnAttr(llvm::Attribute::Convergent);
+    auto* zero = llvm::ConstantInt::get(word, 0);
     // Of the lanes that come by together: of those that are elsewhere, none is waited for.
-    auto* call = llvm::CallInst::Create(meet, {llvm::ConstantInt::get(word, 0)}, "", place.getIterator());
+    auto* call = llvm::CallInst::Create(meet, {zero, zero}, "", place.getIterator());
     call->setDebugLoc(place.getDebugLoc());
   }
 

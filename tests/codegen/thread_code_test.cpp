@@ -18,7 +18,7 @@ class ThreadCodeTest : public testing::Test {
     const std::string text = R"(
 declare i32 @__nuna_sreg(i32) memory(none)
 declare void @__nuna_barrier() convergent
-declare i32 @__nuna_warp_barrier(i32) convergent
+declare i32 @__nuna_warp_barrier(i32, i32) convergent
 define void @k(i32 %n, ptr %p) {
   %x = call i32 @__nuna_sreg(i32 0)
   %b = call i32 @__nuna_sreg(i32 3)
@@ -145,7 +145,8 @@ TEST_F(ThreadCodeTest, GivesArraysThatCrossABarrierMemoryOfEachThread) {
 }
 
 TEST_F(ThreadCodeTest, KnowsWarps) {
-  const auto code = plan("%m = call i32 @__nuna_warp_barrier(i32 -1)\n store i32 %m, ptr %p\n ret void\n");
+  const auto code =
+      plan("%m = call i32 @__nuna_warp_barrier(i32 -1, i32 0)\n store i32 %m, ptr %p\n ret void\n");
   EXPECT_EQ(Grouping::warps, code.grouping);
   EXPECT_TRUE(code.regions[1].after_group);
 }

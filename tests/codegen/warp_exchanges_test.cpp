@@ -20,7 +20,8 @@ class WarpExchanges : public testing::Test {
     const std::string text = R"(
 declare i32 @__nuna_sreg(i32) memory(none)
 declare ptr @__nuna_warp_slots() memory(none)
-declare i32 @__nuna_warp_barrier(i32) convergent
+declare i32 @__nuna_warp_barrier(i32, i32) convergent
+declare void @__nuna_barrier() convergent
 @global = external global i32
 define void @k(i32 %mask, i32 %few, ptr %memory) {
   %lane = call i32 @__nuna_sreg(i32 12)
@@ -48,8 +49,8 @@ define void @k(i32 %mask, i32 %few, ptr %memory) {
   static std::string exchange(const std::string& name, const std::string& value,
                               const std::string& mask = "%mask") {
     return "  store i32 " + value + ", ptr %own\n  %met" + name + " = call i32 @__nuna_warp_barrier(i32 " +
-           mask + ")\n  %" + name + " = load i32, ptr %other\n  %left" + name +
-           " = call i32 @__nuna_warp_barrier(i32 " + mask + ")\n";
+           mask + ", i32 8)\n  %" + name + " = load i32, ptr %other\n  %left" + name +
+           " = call i32 @__nuna_warp_barrier(i32 " + mask + ", i32 9)\n";
   }
 
   llvm::LLVMContext context_;
@@ -88,15 +89,33 @@ TEST_F(WarpExchanges, WhoseLeavingSaysWhoWasThereLeaveFirst) {
 }
 
 TEST_F(WarpExchanges, WithAMeetingBetweenLeaveFirst) {
-  const std::string sync = "  call i32 @__nuna_warp_barrier(i32 %mask)\n";
+  const std::string sync = "  call i32 @__nuna_warp_barrier(i32 %mask, i32 0)\n";
   EXPECT_EQ("wmrmmwmrm", after(exchange("a", "1") + sync + exchange("b", "%a")));
+}
+
+TEST_F(WarpExchanges, InTwoArmsOfABranchThatLanesTakeApartLeaveFirst) {
+  const std::string two = exchange("a", "1") + exchange("b", "%a");
+  const std::string arms = "br i1 %even, label %yes, label %no\nyes:\n" + two + "  br label %join\nno:\n" +
+                           exchange("c", "1") + exchange("d", "%c") + "  br label %join\njoin:\n";
+  EXPECT_EQ("wmrmwmrmwmrmwmrm",
+            after("  %bit = trunc i32 %lane to i1\n  %even = xor i1 %bit, true\n  " + arms));
+  EXPECT_EQ("wmrWmRmwmrWmRm", after("  %even = icmp eq i32 %few, 0\n  " + arms));
+}
+
+TEST_F(WarpExchanges, OfLanesThatMeetNoOthersDoNot) {
+  const std::string some = "  %bit = trunc i32 %lane to i1\n  br i1 %bit, label %yes, label %join\nyes:\n" +
+                           exchange("a", "1") + exchange("b", "%a") + "  br label %join\njoin:\n";
+  EXPECT_EQ("wmrWmRm", after(some));
+  EXPECT_EQ("wmrWmRmwmrWmRm",
+            after(some + "  call void @__nuna_barrier()\n" + exchange("c", "1") + exchange("d", "%c")));
+  EXPECT_EQ("wmrmwmrmwmrm", after(some + exchange("c", "1")));
 }
 
 TEST_F(WarpExchanges, OfUnknownFormAreLeftAlone) {
   EXPECT_EQ("rmwmrmrm",
-            after("  %x = load i32, ptr %other\n  %m = call i32 @__nuna_warp_barrier(i32 %mask)\n" +
+            after("  %x = load i32, ptr %other\n  %m = call i32 @__nuna_warp_barrier(i32 %mask, i32 0)\n" +
                   exchange("a", "1") +
-                  "  %y = load i32, ptr %other\n  %n = call i32 @__nuna_warp_barrier(i32 %mask)\n"));
+                  "  %y = load i32, ptr %other\n  %n = call i32 @__nuna_warp_barrier(i32 %mask, i32 0)\n"));
 }
 
 }  // namespace

@@ -153,6 +153,38 @@ class Collectives:
         functions = [f for f in self.p.functions if f.arguments == "warp"]
         return Node(self.p, f"{name} = {functions[0].spelling(self.rng)}({mask}, {self.expressions.integer(place)});")
 
+    def meet_in_arms(self, place):
+        """Lanes part, and those of all arms take part in the same exchanges, each with a value of its own."""
+        alone = place.inside(converged=False, mask="", whole_warp=False, loop=None)
+        target = self.statements.target(place, "ufl", divergent=True)
+        rounds = [self._exchange_of(target, place.mask) for _ in range(self.rng.randint(1, 3))]
+        arms = []
+        for _ in range(self.rng.randint(2, 3)):
+            arm = []
+            for exchange in rounds:
+                if self.p.maybe(0.4):
+                    arm += self.statements.several(alone, 2)
+                arm.append(Node(self.p, exchange(alone), needed=True))
+            arms.append(arm)
+        lines = [f"if ({self.expressions.condition(place)}) {{"]
+        nodes = [Node(self.p, lines, arms[0], needed=True)]
+        for arm in arms[1:-1]:
+            nodes.append(Node(self.p, f"}} else if ({self.expressions.condition(place)}) {{", arm, needed=True))
+        nodes.append(Node(self.p, "} else {", arms[-1], "}", needed=True))
+        return Node(self.p, "{", nodes, "}")
+
+    def _exchange_of(self, target, mask):
+        """The same kind of exchange in every arm: of its text for a place."""
+        shuffle, by = self.rng.choice(["__shfl_sync", "__shfl_xor_sync", "__shfl_up_sync", "__shfl_down_sync"]), self.rng.randrange(1, 32)
+        if target.type != "u" or self.p.maybe(0.6):
+            return lambda place: (f"{target.name} = {shuffle}({mask}, "
+                                  f"{stored(target.type, self.expressions.of(target.type, place))}, {by});")
+        return self.rng.choice([
+            lambda place: f"{target.name} = __ballot_sync({mask}, {self.expressions.condition(place)});",
+            lambda place: f"{target.name} += __any_sync({mask}, {self.expressions.condition(place)}) != 0;",
+            lambda place: f"{target.name} ^= __reduce_add_sync({mask}, {self.expressions.integer(place)});",
+            lambda place: f"{target.name} ^= __match_any_sync({mask}, {self.expressions.integer(place)} & 3u);"])
+
     def warp_exchange(self, place):
         fit = self.writable(place)
         if not fit or not place.whole_warp:

@@ -35,7 +35,7 @@ class Statements:
         if place.mask:
             weighted += [(self.collectives.warp_value, 6), (self.collectives.warp_exchange, 2)]
             if place.depth < 5:
-                weighted += [(self.masked_branch, 4), (self.masked_loop, 2), (self.warp_branch, 2)]
+                weighted += [(self.masked_branch, 4), (self.masked_loop, 2), (self.warp_branch, 2), (self.collectives.meet_in_arms, 2)]
         if place.converged:
             weighted += [(self.collectives.block_exchange, 6), (self.collectives.vote, 2), (self.collectives.reduce, 2),
                          (self.collectives.call, 1), (self.collectives.ping_pong, 1), (self.collectives.read_counts, 1)]

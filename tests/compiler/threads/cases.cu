@@ -1,6 +1,7 @@
 // What nunacc must not take for granted of threads: kernels that each went wrong once, or nearly, beside plain loops of the same
 // meaning, in blocks of many sizes.
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <vector>
@@ -56,6 +57,51 @@ __global__ void differ_by_warps(int* to, const int* from) {
   if (i < 64) together = __popc(__ballot_sync(__activemask(), 1));
   __syncwarp();
   to[threadIdx.x] = together;
+}
+
+// Lanes that meet in both arms of a branch, and one that leaves a loop of meetings for one behind it.
+__global__ void meet_in_arms(int* to) {
+  const int lane = int(threadIdx.x) & 31;
+  int sum = 0;
+  for (int round = 0; round < 3; ++round) {
+    int a, b;
+    if (lane % 3 == round) {
+      a = __shfl_xor_sync(~0u, lane * 2, 1);
+      to[threadIdx.x] = a;
+      b = __shfl_xor_sync(~0u, a, 2);
+    } else if (lane % 2 == 0) {
+      a = __shfl_xor_sync(~0u, lane * 3, 1);
+      b = __shfl_xor_sync(~0u, a + 1, 2);
+    } else {
+      a = __shfl_xor_sync(~0u, lane * 5, 1);
+      __syncwarp(1u << lane);
+      b = __shfl_xor_sync(~0u, a + 2, 2);
+    }
+    sum = sum * 7 + a * 3 + b;
+  }
+  to[threadIdx.x] = sum;
+}
+int met_in_arms(int thread, int block) {
+  const int lanes = std::min(32, block - thread / 32 * 32);
+  auto partner = [&](int lane, int by) { return (lane ^ by) < lanes ? lane ^ by : lane; };  // absent: itself
+  auto arm = [](int lane, int round) { return lane % 3 == round ? 0 : lane % 2 == 0 ? 1 : 2; };
+  auto first = [&](int lane, int round) {
+    const int factors[] = {2, 3, 5}, other = partner(lane, 1);
+    return other * factors[arm(other, round)];
+  };
+  int sum = 0;
+  for (int round = 0; round < 3; ++round) {
+    const int lane = thread & 31, other = partner(lane, 2);
+    sum = sum * 7 + first(lane, round) * 3 + first(other, round) + arm(other, round);
+  }
+  return sum;
+}
+__global__ void meet_behind_a_loop(int* to) {
+  const int lane = int(threadIdx.x) & 31;
+  int votes = 0;
+  for (int i = 0; i < lane; ++i) votes += __popc(__ballot_sync(~0u, i + 1 == lane));
+  for (int i = lane; i < 31; ++i) votes += __popc(__ballot_sync(~0u, 0));
+  to[threadIdx.x] = votes;
 }
 
 // A thread's own array behind a pointer chosen at run time, and behind one that a function gives back.
@@ -125,6 +171,12 @@ void run(int block) {
           together += u + given_at(u) * 32 < 64;
         return together;
       });
+  check(
+      "meet_in_arms", block, block, [&] { meet_in_arms<<<1, block>>>(found); },
+      [&](int t) { return met_in_arms(t, block); });
+  check(
+      "meet_behind_a_loop", block, block, [&] { meet_behind_a_loop<<<1, block>>>(found); },
+      [&](int t) { return std::min(32, block - t / 32 * 32) - 1; });
   check("choose_array", block, block, [&] { choose_array<<<1, block>>>(found, given); }, chosen_sum);
   check(
       "keep_element", block, block, [&] { keep_element<<<1, block>>>(found, given); },

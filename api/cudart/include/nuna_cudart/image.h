@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define NUNA_IMAGE_VERSION 3u
+#define NUNA_IMAGE_VERSION 4u
 
 /* One call of a kernel's code: a box of blocks of one launch. Axes in the order x, y, z. */
 struct nuna_block_call {
@@ -100,17 +100,23 @@ int __nuna_grid_is_together(void);
 void __nuna_grid_barrier(void);
 
 /* Program counters of threads that do not all go the same way: the number of the region that the thread runs next, with
- * NUNA_WAITS where it runs behind the block's next barrier, or NUNA_ENDED. */
+ * NUNA_WAITS where it runs behind the block's next barrier, with NUNA_MET where it is behind a meeting of a warp already, or
+ * NUNA_ENDED. */
 #define NUNA_WAITS 0x80000000u
+#define NUNA_MET 0x40000000u
 #define NUNA_ENDED 0x7fffffffu
 #define NUNA_NO_REGION 0xffffffffu
 
 /* The region that some threads of a block run next, those that are furthest behind; NUNA_NO_REGION when all wait or have ended.
  * *all: whether all threads run it, so that none needs to be asked. */
 uint32_t __nuna_pick_threads(const uint32_t* counters, uint32_t threads, uint32_t* all);
-/* The same for the lanes of a warp, at most 32. Lane l waits for the lanes of masks[l]: its group is picked when all of them that
- * have not ended have come to the same place, or when no group is complete. *group: the lanes that run. */
-uint32_t __nuna_pick_lanes(const uint32_t* counters, const uint32_t* masks, uint32_t lanes, uint32_t* group);
+/* The same for the lanes of a warp, at most 32. Lane l waits for the lanes of masks[l], which meet when all of them that have not
+ * ended wait for them, too, at the same place or at others of the same kind (kinds[region]): so a GPU lets lanes in different arms
+ * of a branch meet. A mask of 0: for those at the same place. If none can meet, those that are furthest behind go on without the
+ * others. *run: the lanes that run; *met: those that they have met, themselves among them. The others of these are marked: NUNA_MET, and
+ * masks[l] the lanes they have met. */
+uint32_t __nuna_pick_lanes(uint32_t* counters, uint32_t* masks, const uint8_t* kinds, uint32_t lanes,
+                           uint32_t* run, uint32_t* met);
 /* The block's barrier: those who wait go on. Returns whether there were any. */
 uint32_t __nuna_next_round(uint32_t* counters, uint32_t threads);
 

@@ -30,7 +30,7 @@ class thread_group {
     if (mask_ == 0) {
       __nuna_barrier();
     } else {
-      (void)__nuna_warp_barrier(mask_);
+      (void)__nuna_warp_barrier(mask_, NUNA_MEET_ONLY);
     }
   }
   NUNA_GROUP unsigned long long size() const {

@@ -29,16 +29,16 @@ NUNA_GROUP void fold(unsigned mask, const T& value, Visit visit) {
     /* Behind the places of shuffles and votes, which other lanes may be at. */
     char* slots = (char*)__nuna_warp_slots() + 512;
     *(T*)(slots + 16 * __nuna_sreg(12)) = value;
-    const unsigned present = __nuna_meet(mask);
+    const unsigned present = __nuna_meet<16>(mask);
     for (unsigned lane = 0; lane < 32; ++lane) {
       if (!(present >> lane & 1u)) continue;
       visit(*(const T*)(slots + 16 * lane), lane, first);
       first = false;
     }
-    (void)__nuna_warp_barrier(mask);
+    __nuna_part<16>(mask);
     return;
   }
-  const unsigned present = __nuna_meet(mask);
+  const unsigned present = __nuna_meet<0>(mask);
   for (unsigned lane = 0; lane < 32; ++lane) {
     const T other = exchange(mask, value, lane);
     if (!(present >> lane & 1u)) continue;

@@ -50,7 +50,7 @@ class coalesced_group : public thread_group {
  public:
   explicit NUNA_GROUP coalesced_group(unsigned mask, unsigned meta_rank = 0, unsigned meta_size = 1)
       : thread_group(mask), meta_rank_(meta_rank), meta_size_(meta_size) {}
-  NUNA_GROUP void sync() const { (void)__nuna_warp_barrier(mask_); }
+  NUNA_GROUP void sync() const { (void)__nuna_warp_barrier(mask_, NUNA_MEET_ONLY); }
   NUNA_GROUP unsigned size() const { return (unsigned)__popc(mask_); }
   NUNA_GROUP unsigned num_threads() const { return size(); }
   NUNA_GROUP unsigned thread_rank() const { return (unsigned)__popc(details::lanes_before(mask_)); }
@@ -112,7 +112,7 @@ template <unsigned Size, bool IsWide = (Size > 32)>
 class tile : public thread_group {
  public:
   explicit NUNA_GROUP tile(tile_place place) : thread_group(aligned_lanes(Size)), place_(place) {}
-  NUNA_GROUP void sync() const { (void)__nuna_warp_barrier(mask_); }
+  NUNA_GROUP void sync() const { (void)__nuna_warp_barrier(mask_, NUNA_MEET_ONLY); }
   static NUNA_GROUP unsigned thread_rank() { return __nuna_sreg(12) & (Size - 1); }
   static constexpr __device__ unsigned size() { return Size; }
   static constexpr __device__ unsigned num_threads() { return Size; }

@@ -9,10 +9,13 @@
 #endif
 #define NUNA_BOTH static __host__ __device__ __inline__ __attribute__((always_inline, unused))
 
+/* The kind of a meeting at which lanes exchange nothing. */
+#define NUNA_MEET_ONLY 0u
+
 extern "C" {
 __device__ __attribute__((const)) unsigned __nuna_sreg(int k);
 __device__ __attribute__((convergent)) void __nuna_barrier();
-__device__ __attribute__((convergent)) unsigned __nuna_warp_barrier(unsigned mask);
+__device__ __attribute__((convergent)) unsigned __nuna_warp_barrier(unsigned mask, unsigned kind);
 __device__ __attribute__((const)) unsigned long long* __nuna_warp_slots();
 __device__ __attribute__((const)) unsigned* __nuna_block_cells();
 __device__ __attribute__((const)) void* __nuna_dynamic_shared();

@@ -276,7 +276,9 @@ NUNA_PTX unsigned __nuna_asm_inside_idx(unsigned by, unsigned segments) {
   return __nuna_ptx_idx::inside(__nuna_lane(), by & 31u, segments);
 }
 
-NUNA_PTX_WARP unsigned __nuna_asm_warp_barrier(unsigned mask) { return __nuna_warp_barrier(mask); }
+NUNA_PTX_WARP unsigned __nuna_asm_warp_barrier(unsigned mask) {
+  return __nuna_warp_barrier(mask, NUNA_MEET_ONLY);
+}
 NUNA_PTX_WARP void __nuna_asm_barrier() { __nuna_barrier(); }
 NUNA_PTX_WARP unsigned __nuna_asm_barrier_popc(unsigned yes) {
   return (unsigned)__syncthreads_count((int)yes);

@@ -6,13 +6,20 @@
 
 #define NUNA_WARP NUNA_DEVICE __attribute__((convergent))
 
-/* The lanes of `mask` that meet; of 0, those that come by together. Other lanes may have met at the same time. */
+/* The lanes of `mask` that have written values of so many bytes; of 0, those that come by together. Other lanes may have met at the same
+ * time. */
+template <unsigned Bytes>
 NUNA_WARP unsigned __nuna_meet(unsigned mask) {
-  const unsigned met = __nuna_warp_barrier(mask);
+  const unsigned met = __nuna_warp_barrier(mask, 2u * Bytes);
   return mask == 0 ? met : met & mask;
 }
-NUNA_WARP void __syncwarp(unsigned mask = 0xffffffffu) { (void)__nuna_warp_barrier(mask); }
-NUNA_WARP unsigned __activemask() { return __nuna_warp_barrier(0); }
+/* The same lanes have read them. The kinds of both differ, so that no lane that reads meets one that has written. */
+template <unsigned Bytes>
+NUNA_WARP void __nuna_part(unsigned mask) {
+  (void)__nuna_warp_barrier(mask, 2u * Bytes + 1u);
+}
+NUNA_WARP void __syncwarp(unsigned mask = 0xffffffffu) { (void)__nuna_warp_barrier(mask, NUNA_MEET_ONLY); }
+NUNA_WARP unsigned __activemask() { return __nuna_warp_barrier(0, NUNA_MEET_ONLY); }
 NUNA_DEVICE unsigned __nuna_lane() { return __nuna_sreg(12); }
 
 /* Where a warp exchanges values of one size: places of their own, as lanes apart may exchange others at the same time. Before and
@@ -36,10 +43,10 @@ template <class Rule, class Bits>
 NUNA_WARP Bits __nuna_exchange(unsigned mask, Bits value, unsigned by, int width) {
   Bits* slots = __nuna_slots<Bits>();
   slots[__nuna_lane()] = value;
-  const unsigned present = __nuna_meet(mask);
+  const unsigned present = __nuna_meet<sizeof(Bits)>(mask);
   const __nuna_found<Bits> found = Rule::read(slots, __nuna_lane(), by, (unsigned)width - 1u);
   const Bits read = found.taken & (present >> (found.lane & 31u)) & 1u ? found.value : value;
-  (void)__nuna_warp_barrier(mask);
+  __nuna_part<sizeof(Bits)>(mask);
   return read;
 }
 
@@ -113,9 +120,9 @@ struct __nuna_vote {
 NUNA_WARP __nuna_vote __nuna_ballot(unsigned mask, bool yes) {
   __nuna_slots<unsigned char>()[__nuna_lane()] = yes;
   __nuna_vote vote;
-  vote.present = __nuna_meet(mask);
+  vote.present = __nuna_meet<1>(mask);
   vote.yes = __nuna_equal_lanes<unsigned char>(1) & vote.present;
-  (void)__nuna_warp_barrier(mask);
+  __nuna_part<1>(mask);
   return vote;
 }
 NUNA_WARP unsigned __ballot_sync(unsigned mask, int yes) { return __nuna_ballot(mask, yes != 0).yes; }
@@ -136,9 +143,9 @@ template <class Bits>
 NUNA_WARP __nuna_vote __nuna_match(unsigned mask, Bits value) {
   __nuna_slots<Bits>()[__nuna_lane()] = value;
   __nuna_vote vote;
-  vote.present = __nuna_meet(mask);
+  vote.present = __nuna_meet<sizeof(Bits)>(mask);
   vote.yes = __nuna_equal_lanes<Bits>(value) & vote.present;
-  (void)__nuna_warp_barrier(mask);
+  __nuna_part<sizeof(Bits)>(mask);
   return vote;
 }
 #define NUNA_MATCH(type, bits)                                                    \
@@ -163,13 +170,13 @@ NUNA_MATCH(double, unsigned long long)
   NUNA_WARP type __reduce_##name##_sync(unsigned mask, type value) { \
     type* slots = __nuna_slots<type>();                              \
     slots[__nuna_lane()] = value;                                    \
-    const unsigned present = __nuna_meet(mask);                      \
+    const unsigned present = __nuna_meet<sizeof(type)>(mask);        \
     type a = start;                                                  \
     for (unsigned lane = 0; lane < 32; ++lane) {                     \
       const type b = (present >> lane & 1u) ? slots[lane] : start;   \
       a = expression;                                                \
     }                                                                \
-    (void)__nuna_warp_barrier(mask);                                 \
+    __nuna_part<sizeof(type)>(mask);                                 \
     return a;                                                        \
   }
 NUNA_REDUCE(add, unsigned, 0u, a + b)
