@@ -17,7 +17,8 @@ using llvm::Value;
 
 constexpr std::size_t kLargeCode = 1500;  ///< instructions; above, code is not copied for speed
 constexpr std::size_t kSmallCode =
-    300;  ///< instructions; above, few passes are spent on code for the rare block
+    300;                           ///< instructions; above, few passes are spent on code for the rare block
+constexpr unsigned kLongRow = 64;  ///< threads; above, the loop over them is not unrolled whole
 constexpr std::size_t kInlinedCode = 100;  ///< instructions; above, code for blocks is called
 
 /// Whether passes over the code are not worth their time.
@@ -353,7 +354,7 @@ class Schedule {
     if (is_rarely_run(code_, frame_.shape)) {
       frame_.scopes.mark_plain(branch);
     } else {
-      frame_.scopes.mark_parallel(branch, frame_.loop_group);
+      frame_.scopes.mark_parallel(branch, frame_.loop_group, frame_.shape.x > kLongRow);
     }
   }
 

@@ -60,14 +60,15 @@ void MemoryScopes::mark_plain(llvm::BranchInst& branch) const {
 
 llvm::MDNode* MemoryScopes::make_group() const { return llvm::MDNode::getDistinct(context_, {}); }
 
-void MemoryScopes::mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group) const {
+void MemoryScopes::mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group, bool is_long) const {
   auto* accesses =
       llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.parallel_accesses"), group});
   auto self = llvm::MDNode::getTemporary(context_, {});
-  // Not unrolled before it is vectorised; behind that, where its length is known.
+  // Not unrolled before it is vectorised; behind that, where its length is known, and small.
   auto* whole = llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.unroll.disable")});
-  auto* known =
-      llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.unroll.runtime.disable")});
+  auto* known = is_long ? whole
+                        : llvm::MDNode::get(
+                              context_, {llvm::MDString::get(context_, "llvm.loop.unroll.runtime.disable")});
   auto* vectorised = llvm::MDNode::get(
       context_, {llvm::MDString::get(context_, "llvm.loop.isvectorized"),
                  llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context_), 1))});

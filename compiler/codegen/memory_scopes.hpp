@@ -21,9 +21,9 @@ class MemoryScopes {
   /// Of our access to what threads keep.
   void mark_kept(llvm::Instruction& access, llvm::MDNode* group) const;
 
-  /// A group of accesses of one loop, and the loop's branch that says so.
+  /// A group of accesses of one loop, and the loop's branch that says so. A long loop stays one when it has been vectorised.
   llvm::MDNode* make_group() const;
-  void mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group) const;
+  void mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group, bool is_long) const;
   /// A loop that is to stay as it is.
   void mark_plain(llvm::BranchInst& branch) const;
 
