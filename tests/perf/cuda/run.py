@@ -8,7 +8,8 @@ A pair is a process of ours, one of the peer, and one of ours again, after a war
 repetitions. The ratio is the peer's time over ours: above 1 we are faster. A row is met when the median reaches its aim
 and the lower quartile lacks at most 0.05, or the spread of ours against ours if that is larger. Where the peer has two
 forms (hotspot: a pass for each step, or one for both), the faster one of a pair counts. Results must agree, or the row
-says so. --devices adds how much faster N devices of one thread are than one. --also adds another peer: a program that prints the same lines, run in every pair too.
+says so. Both round a * b + c twice (nunacc's default; -ffp-contract=off), and in the rows "fused" both once (-fmad=true; clang's default for C++); the
+rows "/ fused peer" have the defaults of both, and no aim. --devices adds how much faster N devices of one thread are than one. --also adds another peer: a program that prints the same lines, run in every pair too.
 
 Ours runs with NUNA_THREADS set. Exit status: 0, also for slow figures; 1 for wrong results; 2 the call is wrong.
 """
@@ -28,6 +29,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 CLANG = "clang++-19"
 FLAGS = ["-O3", "-march=native"]
+APART, FUSED = "-ffp-contract=off", "-ffp-contract=on"
+ADDS_PRODUCTS = {"matmul", "nbody", "hotspot", "stencil"}
 AIMS = {"matmul": 0.8, "nbody": 0.8, "hotspot": 0.9, "stencil": 0.9, "vecadd": 0.95}
 PEERS = {"hotspot": ["hotspot_steps", "hotspot_pass"]}
 SAME_ORDER = {"hotspot": "hotspot_tiles"}  # the kernel's own order of work by hand: a row of its own
@@ -57,9 +60,10 @@ def figures(text):
 
 
 def build(nunacc, folder):
-    output_of([*nunacc, "-O3", "-std=c++17", HERE / "kernels.cu", "-o", folder / "kernels"])
-    output_of([CLANG, "-std=c++20", *FLAGS, "-fno-math-errno", HERE / "peer_loops.cpp", "-o", folder / "peer_loops",
-               "-pthread"])
+    for name, fmad, contract in [("", "false", APART), ("_fused", "true", FUSED)]:
+        output_of([*nunacc, "-O3", "-std=c++17", f"-fmad={fmad}", HERE / "kernels.cu", "-o", folder / f"kernels{name}"])
+        output_of([CLANG, "-std=c++20", *FLAGS, contract, "-fno-math-errno", HERE / "peer_loops.cpp", "-o",
+                   folder / f"peer_loops{name}", "-pthread"])
 
 
 def quartiles(values):
@@ -75,6 +79,9 @@ def sampled(folder, also, names, threads, pairs, devices=0):
     programs = {"ours": [folder / "kernels", *own, *names], "again": [folder / "kernels", *own, *names]}
     if peers:
         programs["peer"] = [folder / "peer_loops", *own, *peers]
+    if fused := ADDS_PRODUCTS.intersection(names):
+        programs["ours fused"] = [folder / "kernels_fused", *own, *fused]
+        programs["peer fused"] = [folder / "peer_loops_fused", *own, *[peer for name in fused for peer in PEERS.get(name, [name])]]
     programs |= {name: [*command, *own, *names] for name, command in also.items()}
     if devices:
         programs["devices"] = programs["ours"]
@@ -89,18 +96,19 @@ def sampled(folder, also, names, threads, pairs, devices=0):
     return samples
 
 
-def row_of(name, threads, samples, who="peer", form=None):
-    ours = [lines[name]["ms"] for lines in samples["ours"]]
+def row_of(name, threads, samples, who="peer", form=None, own="ours"):
+    ours = [lines[name]["ms"] for lines in samples[own]]
     again = [lines[name]["ms"] for lines in samples["again"]]
-    forms = [form] if form else PEERS.get(name, [name]) if who == "peer" else [name]
+    forms = [form] if form else PEERS.get(name, [name]) if who.startswith("peer") else [name]
     peer = [min(lines[form]["ms"] for form in forms) for lines in samples[who]]
     lower, middle, upper = quartiles([b / a for a, b in zip(ours, peer)])
-    self_lower, _, self_upper = quartiles([b / a for a, b in zip(ours, again)])
-    aim = AIMS.get(name, 1.0) if who == "peer" else 3.0
+    self_lower, _, self_upper = quartiles([b / a for a, b in zip([lines[name]["ms"] for lines in samples["ours"]], again)])
+    both_fused = own == "ours fused"
+    aim = 0.0 if who == "peer fused" and not both_fused else AIMS.get(name, 1.0) if who.startswith("peer") else 3.0
     allowance = max(ALLOWANCE, (self_upper - self_lower) * aim)
-    a, b = samples["ours"][0][name]["sum"], samples[who][0][forms[0]]["sum"]
+    a, b = samples[own][0][name]["sum"], samples[who][0][forms[0]]["sum"]
     agree = abs(a - b) <= 1e-5 * max(abs(a), abs(b), 1e-30)
-    beside = f" / {form}" if form else "" if who == "peer" else f" / {who}"
+    beside = f" / {form}" if form else " fused" if both_fused else "" if who == "peer" else f" / {' '.join(reversed(who.split()))}"
     return {"name": f"cuda {name}{beside}", "threads": threads, "unit": "ms",
             "ours": statistics.median(ours), "peer": statistics.median(peer), "ratio": middle, "lower_quartile": lower,
             "upper_quartile": upper, "aim": aim, "met": agree and middle >= aim and lower >= aim - allowance,
@@ -145,9 +153,10 @@ def table(rows):
         number = [f"{row[key]:10.3f}" if key in row else " " * 10 for key in ("ours", "peer")]
         ratio = f"{row['ratio']:6.2f}" if "ratio" in row else " " * 6
         spread = f"{row['lower_quartile']:.2f} - {row['upper_quartile']:.2f}"
-        verdict = "WRONG RESULT" if not row["agree"] else "yes" if row["met"] else "no"
+        verdict = "WRONG RESULT" if not row["agree"] else "" if row["aim"] == 0 else "yes" if row["met"] else "no"
+        aim = f"{row['aim']:5.2f}" if row["aim"] else " " * 5
         print(f"{row['name']:34} {row['threads']:7} {number[0]} {number[1]} {row['unit']:5} {ratio} {spread:>13} "
-              f"{row['aim']:5.2f}  {verdict}")
+              f"{aim}  {verdict}")
 
 
 def page(rows, pairs):
@@ -157,16 +166,19 @@ def page(rows, pairs):
     clang = subprocess.run([CLANG, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
     lines = ["# Speed of compiled CUDA programs", "",
              f"Made by `tests/perf/cuda/run.py --write`; do not edit. CUDA kernels compiled by nunacc beside the same computation as loops for the CPU",
-             f"({' '.join([CLANG, *FLAGS])}): peer / ours, above 1 we are faster; median and quartiles of {pairs} interleaved pairs of processes.",
+             f"({' '.join([CLANG, *FLAGS, APART])}): peer / ours, above 1 we are faster; median and quartiles of {pairs} interleaved pairs of processes.",
              "Where the peer has two forms the faster one of a pair counts: for hotspot, whose tiles compute a halo twice, that is a pass over rows,",
-             "which computes each cell once; hotspot_tiles are the kernel's tiles as loops. Launches have no peer, but a limit, in microseconds.", "",
+             "which computes each cell once; hotspot_tiles are the kernel's tiles as loops. Both round a * b + c twice, so that all machines compute the same",
+             "bits; in the rows \"fused\" both round it once (`-fmad=true`). \"/ fused peer\" has the defaults of both, ours without, clang's with: that is the price",
+             "of the same bits, and has no aim. Launches have no peer, but a limit, in microseconds.", "",
              f"- date: {datetime.date.today()}", f"- machine: {cpu}, {os.cpu_count()} cores", f"- compiler: {clang}", f"- commit: {commit}", "",
              "| row | threads | ours | peer | unit | ratio | quartiles | aim | met |", "|---|---|---|---|---|---|---|---|---|"]
     for row in rows:
         number = {key: f"{row[key]:.4g}" if key in row else "" for key in ("ours", "peer", "ratio")}
-        verdict = "wrong result" if not row["agree"] else "yes" if row["met"] else "**no**"
+        verdict = "wrong result" if not row["agree"] else "" if row["aim"] == 0 else "yes" if row["met"] else "**no**"
+        aim = f"{row['aim']:.2f}" if row["aim"] else ""
         lines.append(f"| {row['name']} | {row['threads']} | {number['ours']} | {number['peer']} | {row['unit']} | {number['ratio']} | "
-                     f"{row['lower_quartile']:.2f} - {row['upper_quartile']:.2f} | {row['aim']:.2f} | {verdict} |")
+                     f"{row['lower_quartile']:.2f} - {row['upper_quartile']:.2f} | {aim} | {verdict} |")
     return "\n".join(lines) + "\n"
 
 
@@ -206,6 +218,9 @@ def main(argv):
                 rows.append(launch_row(name, threads, samples[threads]))
                 continue
             rows.append(row_of(name, threads, samples[threads]))
+            if name in ADDS_PRODUCTS:
+                rows.append(row_of(name, threads, samples[threads], "peer fused", own="ours fused"))
+                rows.append(row_of(name, threads, samples[threads], "peer fused"))
             if name in SAME_ORDER:
                 rows.append(row_of(name, threads, samples[threads], form=SAME_ORDER[name]))
             rows += [row_of(name, threads, samples[threads], other) for other in also if name in samples[threads][other][0]]
