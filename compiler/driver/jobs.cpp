@@ -121,18 +121,20 @@ class Planner {
     job.bitcode = between(input.path, ".bc");
     job.host_object = between(input.path, ".host.o");
     job.blob = between(input.path, ".id");
-    const auto id = line_.device_objects ? std::string() : image_id(input.path, object);
+    const auto unit = image_id(input.path, object);
+    const auto id = line_.device_objects ? std::string() : unit;
     job.blob_text = "nuna:" + id;
     job.device_object = line_.device_objects;
 
     job.device_pass.words = device_pass(input, job.bitcode);
+    if (line_.device_objects) job.device_pass.words.push_back(linked_unit(unit));
 
     job.host_pass.words = front_end(input);
     append(job.host_pass.words, {"--cuda-host-only", "-ffp-contract=off"});
     append(job.host_pass.words, host_options());
     append(job.host_pass.words, line_.dependencies);
     if (!line_.dependencies.empty()) append(job.host_pass.words, dependency_target(input, object));
-    if (line_.device_objects) job.host_pass.words.emplace_back("-fgpu-rdc");
+    if (line_.device_objects) append(job.host_pass.words, {"-fgpu-rdc", "-Xclang", linked_unit(unit)});
     append(job.host_pass.words, {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", job.blob, "-c", input.path,
                                  "-o", job.host_object});
 
@@ -144,6 +146,7 @@ class Planner {
     job.device.object = between(input.path, ".device.o");
     job.device.id = id;
     job.device.cpu = line_.march;
+    job.device.linker = installation_.linker;
     job.device.debug = line_.debug;
     job.device.audit = line_.audit;
     if (line_.keep) job.device.print_ir = between(input.path, "");
@@ -206,6 +209,11 @@ class Planner {
            std::to_string(std::hash<std::string>{}(where));
   }
 
+  /// By it both passes name what is static in a file, which the device link makes known to all. (Clang's driver hands it on for devices only.)
+  static std::string linked_unit(const std::string& id) {
+    return "-cuid=" + std::to_string(std::hash<std::string>{}(id));
+  }
+
   std::string in_output_folder(std::string file) const {
     if (!line_.output_folder.empty() && std::filesystem::path(file).is_relative())
       file = line_.output_folder + "/" + file;
@@ -234,6 +242,7 @@ class Planner {
       job.device_pass.words = device_pass(input, bitcode);
       job.device.bitcode = {bitcode};
       job.device.cpu = line_.march;
+      job.device.linker = installation_.linker;
       ++next_;
       jobs_.emplace_back(std::move(job));
     }
@@ -276,6 +285,7 @@ class Planner {
     job.required = required;
     job.device.object = object;
     job.device.cpu = line_.march;
+    job.device.linker = installation_.linker;
     job.device.debug = line_.debug;
     job.device.audit = line_.audit;
     if (line_.keep) job.device.print_ir = temporary_ + "/device-link";

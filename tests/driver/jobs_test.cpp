@@ -52,6 +52,18 @@ TEST(Jobs, CodeOfFilesAndOfDeviceLinksTellsTheAudit) {
   EXPECT_FALSE(at<CudaCompilation>(jobs({"-c", "a.cu"}), 0).device.audit);
 }
 
+TEST(Jobs, PassesOfDeviceObjectsAgreeOnWhatIsStatic) {
+  const auto all = jobs({"-rdc=true", "-c", "a.cu"});
+  const auto& job = at<CudaCompilation>(all, 0);
+  auto unit = [](const Command& pass) {
+    const auto found = std::find_if(pass.words.begin(), pass.words.end(),
+                                    [](const std::string& word) { return word.rfind("-cuid=", 0) == 0; });
+    return found != pass.words.end() ? *found : "none";
+  };
+  EXPECT_NE("none", unit(job.host_pass));
+  EXPECT_EQ(unit(job.device_pass), unit(job.host_pass));
+}
+
 TEST(Jobs, TellImagesOfEquallyNamedFilesApart) {
   const auto one = jobs({"-c", "x/a.cu", "-o", "x/a.o"});
   const auto other = jobs({"-c", "y/a.cu", "-o", "y/a.o"});
