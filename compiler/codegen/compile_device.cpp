@@ -2,9 +2,7 @@
 
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/DebugInfo.h>
-#include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/InstIterator.h>
-#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/IR/ReplaceConstant.h>
 #include <llvm/IR/Verifier.h>
@@ -21,11 +19,11 @@
 #include "codegen/block_code.hpp"
 #include "codegen/device_functions.hpp"
 #include "codegen/device_module.hpp"
+#include "codegen/emit.hpp"
 #include "codegen/image.hpp"
 #include "codegen/interchange.hpp"
 #include "codegen/interior.hpp"
 #include "codegen/machine.hpp"
-#include "codegen/optimise.hpp"
 #include "codegen/shared_atomics.hpp"
 #include "codegen/warp_exchanges.hpp"
 #include "codegen/warp_synchronous.hpp"
@@ -138,13 +136,6 @@ llvm::Function* choose_shape(const std::vector<Shape>& shapes, llvm::Function* o
   return run;
 }
 
-/// Drops what LLVM says of loops that it did not unroll although a pragma asks for it: programs write that for GPUs.
-struct WithoutMissedUnrolling : llvm::DiagnosticHandler {
-  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
-    return info.getKind() == llvm::DK_OptimizationFailure;
-  }
-};
-
 /// Whether threads of `kernel` meet in warps.
 bool meets_in_warps(llvm::Function& kernel) {
   return llvm::any_of(llvm::instructions(kernel), [](const llvm::Instruction& instruction) {
@@ -155,9 +146,7 @@ bool meets_in_warps(llvm::Function& kernel) {
 class DeviceCompiler {
  public:
   explicit DeviceCompiler(const DeviceOptions& options)
-      : options_(options), machine_(make_machine(options.cpu)) {
-    context_.setDiagnosticHandler(std::make_unique<WithoutMissedUnrolling>());
-  }
+      : options_(options), machine_(make_machine(options.cpu)) {}
 
   std::vector<access::KernelModel> compile() {
     const auto models = model();
@@ -189,9 +178,10 @@ class DeviceCompiler {
       throw std::logic_error("nunacc has made code that LLVM refuses; this is a mistake of nunacc: " +
                              problems);
     }
-    optimise(*device_.module, *machine_);
-    print("optimised");
-    write_object();
+    std::vector<llvm::GlobalValue*> shared(device_.variables.begin(), device_.variables.end());
+    for (const auto& kernel : image.kernels) shared.push_back(kernel.run);
+    emit(std::move(device_.module), shared,
+         {options_.object, options_.id, options_.cpu, options_.linker, options_.print_ir});
     return models;
   }
 
@@ -312,19 +302,6 @@ class DeviceCompiler {
     std::error_code problem;
     llvm::raw_fd_ostream to(options_.print_ir + "." + step + ".ll", problem);
     device_.module->print(to, nullptr);
-  }
-
-  void write_object() {
-    std::error_code problem;
-    llvm::raw_fd_ostream to(options_.object, problem);
-    if (problem) throw std::runtime_error(options_.object + ": " + problem.message());
-    llvm::legacy::PassManager passes;
-    if (machine_->addPassesToEmitFile(passes, to, nullptr, llvm::CodeGenFileType::ObjectFile)) {
-      throw std::logic_error("this LLVM writes no objects for this machine");
-    }
-    passes.run(*device_.module);
-    to.close();
-    if (to.has_error()) throw std::runtime_error(options_.object + ": " + to.error().message());
   }
 
   const DeviceOptions& options_;

@@ -13,6 +13,7 @@ struct DeviceOptions {
   std::string object;                ///< to be written
   std::string id;                    ///< of the image; "" for a device link
   std::string cpu = "native";        ///< as clang's -march
+  std::string linker = "ld";         ///< joins what is made side by side
   bool debug = false;                ///< keep lines for debuggers
   bool audit = false;                ///< the code tells of each byte that it touches (codegen/audit.hpp)
   std::string ptx;                   ///< a file, if there is one

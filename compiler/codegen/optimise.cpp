@@ -64,7 +64,7 @@ void mark_rarely_run(llvm::Function& function) {
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   std::vector<llvm::Function*> rarely_run;
   for (auto& function : module) {
-    if (function.hasFnAttribute(kRarelyRun)) rarely_run.push_back(&function);
+    if (!function.isDeclaration() && function.hasFnAttribute(kRarelyRun)) rarely_run.push_back(&function);
   }
   Analyses first(machine);
   auto few = few_passes();

@@ -17,4 +17,15 @@ timeout 60 "$NUNACC" -c "$work/steps.cu" -o "$work/steps.o" || {
   echo "FAILED: a long sum takes more than a minute to compile"
   status=1
 }
+
+# Objects of many kernels are made in parts; two of the same names go into one program, also with device code that is linked.
+cp "$here/many.cu" "$work/other.cu"
+for rdc in false true; do
+  "$NUNACC" -std=c++17 -rdc=$rdc -DNAME=one -DBY=3 -c "$here/many.cu" -o "$work/one.o" &&
+    "$NUNACC" -std=c++17 -rdc=$rdc -DNAME=other -DBY=5 -c "$work/other.cu" -o "$work/other.o" &&
+    "$NUNACC" -rdc=$rdc "$here/many_main.cpp" "$work/one.o" "$work/other.o" -o "$work/many" && "$work/many" || {
+    echo "FAILED: many kernels, -rdc=$rdc"
+    status=1
+  }
+done
 exit $status
