@@ -52,6 +52,11 @@ TEST(Jobs, CodeOfFilesAndOfDeviceLinksTellsTheAudit) {
   EXPECT_FALSE(at<CudaCompilation>(jobs({"-c", "a.cu"}), 0).device.audit);
 }
 
+TEST(Jobs, RefuseFilesOfUnknownKinds) {
+  EXPECT_THAT([] { jobs({"a.cu", "b.txt"}); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("b.txt: a file of this kind is not compiled")));
+}
+
 TEST(Jobs, TellImagesOfEquallyNamedFilesApart) {
   const auto one = jobs({"-c", "x/a.cu", "-o", "x/a.o"});
   const auto other = jobs({"-c", "y/a.cu", "-o", "y/a.o"});
