@@ -52,7 +52,7 @@ void print_version() {
 
 /// What nvcc -v says first, and CMake reads.
 void print_places(const Installation& installation) {
-  std::cerr << "#$ TOP=" << installation.prefix << "\n#$ NVVMIR_LIBRARY_DIR=" << installation.prefix
+  std::cerr << "#$ TOP=" << installation.toolkit << "\n#$ NVVMIR_LIBRARY_DIR=" << installation.toolkit
             << "/nvvm/libdevice\n#$ PATH=" << std::filesystem::path(installation.self).parent_path().string()
             << "\n#$ LIBRARIES=-L" << installation.runtime_folder << "\n#$ INCLUDES=";
   for (const auto& folder : installation.include_folders) std::cerr << "-I" << folder << ' ';

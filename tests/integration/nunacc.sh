@@ -147,6 +147,9 @@ passes "what CMake built" cmake/build/vecadd
 passes "what CMake built of several files" cmake/build/separate
 passes "what CMake built of CUDA and C++" env LD_LIBRARY_PATH="$NUNA_TEST_BUILD/lib" cmake/build/mixed
 
+# A project that looks for a toolkit.
+bash "$NUNA_TEST_SOURCE/tests/compiler/toolkit/check.sh" "$nunacc" "$work/toolkit" || wrong=1
+
 # Libraries of a toolkit that programs name, and there is nothing in.
 passes "libraries of a toolkit" "$nunacc" "$apps/vecadd.cu" -lcuda -lcudart -lcudadevrt -o with_toolkit_libraries
 passes "what was linked with them" ./with_toolkit_libraries
