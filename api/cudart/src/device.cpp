@@ -101,6 +101,7 @@ Options options_of(const DeviceFacts& facts) {
   options.devices = facts.devices;
   options.threads_per_device = facts.threads / facts.devices;
   options.memory_limit_bytes = facts.memory_bytes;
+  options.closed_memory = true;
   return options;
 }
 

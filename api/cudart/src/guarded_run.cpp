@@ -1,14 +1,17 @@
 #include "guarded_run.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -68,20 +71,50 @@ class HandlerStack {
   void* memory_ = nullptr;
 };
 
+/// The file that the code is in. May be called in a handler.
+const link_map* file_of(std::uintptr_t code) {
+  void* const address = reinterpret_cast<void*>(code);  // NOLINT(performance-no-int-to-ptr)
+#if __GLIBC_PREREQ(2, 35)
+  dl_find_object found{};
+  return _dl_find_object(address, &found) == 0 ? found.dlfo_link_map : nullptr;
+#else
+  Dl_info about{};
+  link_map* found = nullptr;
+  return dladdr1(address, &about, reinterpret_cast<void**>(&found), RTLD_DL_LINKMAP) != 0 ? found : nullptr;
+#endif
+}
+
 /// "add.cu:12" where the code tells, else the code's place in its file, of which addr2line makes a line.
 std::string place_of(const Running& kernel) {
   if ((kernel.function.kernel->flags & NUNA_KERNEL_AUDITED) != 0) {
     const TouchedLine last = last_touched_line();
     if (last.line != 0) return std::string(last.file) + ":" + std::to_string(last.line);
   }
-  Dl_info file{};
-  const auto code = reinterpret_cast<std::uintptr_t>(kernel.function.kernel->run);
-  if (dladdr(reinterpret_cast<const void*>(code), &file) == 0 || file.dli_fname == nullptr) return "";
-  const auto base = reinterpret_cast<std::uintptr_t>(file.dli_fbase);
-  if (kernel.fault->instruction < base) return "";
+  const link_map* const file = file_of(kernel.fault->instruction);
+  if (file == nullptr) return "";
   char offset[24];
-  std::snprintf(offset, sizeof offset, "+0x%zx", kernel.fault->instruction - base);
-  return file.dli_fname + std::string(offset);
+  std::snprintf(offset, sizeof offset, "+0x%zx", kernel.fault->instruction - file->l_addr);
+  return (*file->l_name != '\0' ? file->l_name : program_invocation_name) + std::string(offset);
+}
+
+/// Whether the code is the kernel's, or a function that it has called and that calls no other (memcpy); others may hold locks.
+bool may_be_left(const Running& kernel, const KernelFault& fault) {
+  const link_map* const here = file_of(fault.instruction);
+  const link_map* const kernels = file_of(reinterpret_cast<std::uintptr_t>(kernel.function.kernel->run));
+  if (here == nullptr || here == kernels || error_of(fault) == cudaErrorLaunchFailure) return true;
+  std::uintptr_t back = 0;
+  std::memcpy(&back, reinterpret_cast<const void*>(fault.stack),
+              sizeof back);  // NOLINT(performance-no-int-to-ptr)
+  return file_of(back) == kernels;
+}
+
+void tell_the_end(const Running& kernel) {
+  const char* const parts[] = {
+      "nuna: kernel ", kernel.function.name.c_str(),
+      " fails inside a function of a library, which may hold locks: the program ends\n"};
+  for (const char* const part : parts) {
+    if (write(Heard::errors(), part, std::strlen(part)) < 0) return;
+  }
 }
 
 void tell(const Running& kernel) {
@@ -131,6 +164,10 @@ bool on_fault(int signal, const siginfo_t& info, void* context) noexcept {
   constexpr std::uintptr_t kRedZone = 512;
   auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   kernel->fault = fault_of(signal, info, registers);
+  if (!may_be_left(*kernel, *kernel->fault)) {
+    tell_the_end(*kernel);
+    return false;
+  }
   // As if the function had been called there: a return address lies at its stack pointer.
   registers[REG_RSP] =
       static_cast<greg_t>(((kernel->floor - kRedZone) & ~std::uintptr_t{15}) - sizeof(void*));

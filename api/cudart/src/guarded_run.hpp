@@ -3,9 +3,10 @@
 //
 // A fault (an address that nobody has, a stack that is used up, an integer divided by zero) ends the launch as an error of a GPU does: with
 // a CUDA error, and one line on stderr, by the first thread, until the errors are forgotten (cudaDeviceReset). Both leave the
-// code by a jump over its frames. What it takes for granted of that code: it has no destructors, and it holds no locks. Nunacc's own holds none; of
-// the C library's functions that it calls, printf, malloc and free do, so that a fault inside of them (a string that is none,
-// a heap that was written over) leaves theirs locked.
+// code by a jump over its frames. What it takes for granted of that code: it has no destructors, and it holds no locks. Nunacc's own holds none. Of
+// the C library's functions that it calls, printf, malloc and free do: a fault inside of such (a string that is none, a heap that was
+// written over) is told, and ends the process as it would without us. memcpy and the like, which call no others, are left like
+// the code itself.
 //
 // Faults come from Nuna's handler (nuna/fault_hook.hpp), behind the host views, whose bytes kernels touch like anybody. Faults of
 // other threads, and of these outside of kernels, are none of ours.

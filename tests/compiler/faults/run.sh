@@ -27,6 +27,10 @@ for devices in 1 3; do
   stops plain 4 cudaErrorLaunchFailure "divides an integer by zero"
   stops plain 5 cudaErrorLaunchFailure "has used up its thread's stack"
   stops plain 6 cudaErrorInvalidPc "calls a function at 0x40, where there is none"
+  stops plain 9 cudaErrorIllegalAddress "writes to 0x[0-9a-f]+, $memory"
+  stops plain 7 cudaErrorIllegalAddress "reads from 0x[0-9a-f]+, $memory"
+  timeout 60 "$work/plain" 8 > "$work/out" 2> "$work/said"
+  [ $? = 139 ] && grep -q '^nuna: kernel _Z5misdoiPili fails inside a function of a library' "$work/said" || failed "printf: $(cat "$work/said")"
   for audit in 0 1; do
     export NUNA_AUDIT=$audit
     stops audited 0 cudaErrorIllegalAddress "writes to 0x18, $memory, at [^ ]*faults.cu:21"
