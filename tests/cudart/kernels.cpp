@@ -159,7 +159,7 @@ void run_misdo(const nuna_block_call* call) {
 }
 void run_astray(const nuna_block_call* call) {
   run_add(call);
-  misdo(Misdeed::write_null);
+  misdo(Misdeed::read_null);
 }
 
 constexpr std::uint64_t kFixedBytes = 1024;
