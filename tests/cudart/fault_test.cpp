@@ -83,7 +83,7 @@ TEST_F(Faults, OfManyThreadsAtOnceAreOneLine) {
     float* data = device_floats(kCount);
     int count = kCount;
     float value = 1;
-    void* arguments[] = {&data, &count, &value};
+    void* arguments[] = {static_cast<void*>(&data), &count, &value};
     testing::internal::CaptureStderr();
     EXPECT_EQ(launch(kAstray, (kCount + 255) / 256, 256, arguments), cudaSuccess);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);

@@ -30,9 +30,9 @@ namespace {
 struct Running {
   const Function& function;
   const nuna_block_call& call;
-  std::jmp_buf end{};                // where __nuna_end_kernel goes to
-  std::uintptr_t floor = 0;          // the stack below is the code's own
-  std::optional<KernelFault> fault;  // that ends it
+  std::jmp_buf end{};                               // where __nuna_end_kernel goes to
+  std::uintptr_t floor = 0;                         // the stack below is the code's own
+  std::optional<KernelFault> fault = std::nullopt;  // that ends it
 };
 
 // Handlers find it without an allocation.
@@ -103,8 +103,8 @@ bool may_be_left(const Running& kernel, const KernelFault& fault) {
   const link_map* const kernels = file_of(reinterpret_cast<std::uintptr_t>(kernel.function.kernel->run));
   if (here == nullptr || here == kernels || error_of(fault) == cudaErrorLaunchFailure) return true;
   std::uintptr_t back = 0;
-  std::memcpy(&back, reinterpret_cast<const void*>(fault.stack),
-              sizeof back);  // NOLINT(performance-no-int-to-ptr)
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  std::memcpy(&back, reinterpret_cast<const void*>(fault.stack), sizeof back);
   return file_of(back) == kernels;
 }
 
@@ -151,6 +151,7 @@ KernelFault fault_of(int signal, const siginfo_t& info, const gregset_t& registe
   fault.stack = static_cast<std::uintptr_t>(registers[REG_RSP]);
   fault.writes = (registers[REG_ERR] & kWrite) != 0;
   if (signal == SIGSEGV && info.si_code == SI_KERNEL) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
     const auto* const code = reinterpret_cast<const unsigned char*>(registers[REG_RIP]);
     fault.address = operand_address(code, numbered(registers)).value_or(~(~std::uintptr_t{0} >> 1));
   }
