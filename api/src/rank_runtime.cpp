@@ -147,6 +147,7 @@ RankConfig configure(const Options& options, int ranks_in_process, int core_shar
       static_cast<int>(whole_number("the number of threads per device", options.threads_per_device,
                                     settings.integer("NUNA_THREADS", share, 1, kMostThreads), kMostThreads));
   c.memory_limit_bytes = options.memory_limit_bytes;
+  c.closed_memory = options.closed_memory;
   c.limits_devices = options.memory_limit_bytes != 0 || settings.has("NUNA_MEMORY_LIMIT");
   if (c.memory_limit_bytes == 0) {
     const auto whole = static_cast<std::int64_t>(host().memory_bytes);
@@ -346,6 +347,7 @@ std::unique_ptr<device::Device> RankRuntime::make_device(base::PlaceId place, co
   d.memory_bytes = config_.memory_limit_bytes;
   d.shares_host_memory = place == base::kHostPlace;
   d.shared_mapping = place == base::kHostPlace || slots_.file(place) >= 0;
+  d.closed = config_.closed_memory && ranks() == 1;
   if (cards_ != nullptr) {
     d.before_giving_back = [cards = cards_.get()](std::byte* first, Index bytes) {
       cards->forget(first, bytes);

@@ -47,6 +47,7 @@ struct RankConfig {
   bool faults = true;
   Index block_bytes = adsm::kDefaultBlockBytes;
   bool dry_run = false;
+  bool closed_memory = false;
   base::Injection injection;
   Index staging_bytes = Index{64} << 20;
   Index chunk_bytes = 0;            ///< 0: as the model says

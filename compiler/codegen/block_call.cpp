@@ -50,6 +50,10 @@ Value* BlockCall::dynamic_shared_bytes() const {
   return field(offsetof(nuna_block_call, dynamic_shared_bytes), at_.getInt64Ty(), "dynamic_bytes");
 }
 
+Value* BlockCall::block_index() const {
+  return field(offsetof(nuna_block_call, block_index), at_.getPtrTy(), "block_index");
+}
+
 Value* BlockCall::argument(const llvm::Argument& parameter) const {
   auto* all = field(offsetof(nuna_block_call, arguments), at_.getPtrTy(), "arguments");
   auto* place = at_.CreateLoad(

@@ -18,6 +18,7 @@ class BlockCall {
   llvm::Value* last(unsigned axis) const;
   llvm::Value* scratch() const;
   llvm::Value* dynamic_shared_bytes() const;
+  llvm::Value* block_index() const;  ///< where the code keeps it for others
   /// The value of `parameter`, an argument of the kernel, or its address where it is passed by reference.
   llvm::Value* argument(const llvm::Argument& parameter) const;
 

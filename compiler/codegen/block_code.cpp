@@ -404,8 +404,11 @@ llvm::Function* make_block_function(const ThreadCode& code, const BlockMemory& m
   BlockFrame frame(at, *function, code, memory, shape);
   Schedule schedule(frame);
   build_loop(at, frame.first[2], frame.last[2], "block.z", [&](Value* z) {
+    frame.note_block(2, z);
     build_loop(at, frame.first[1], frame.last[1], "block.y", [&](Value* y) {
+      frame.note_block(1, y);
       build_loop(at, frame.first[0], frame.last[0], "block.x", [&](Value* x) {
+        frame.note_block(0, x);
         frame.begin_block(x, y, z);
         schedule.run_block();
       });

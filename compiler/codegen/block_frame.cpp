@@ -22,6 +22,7 @@ BlockFrame::BlockFrame(llvm::IRBuilder<>& builder, llvm::Function& made, const T
   for (auto& argument : code.function->args()) given[&argument] = call.argument(argument);
   scratch = call.scratch();
   dynamic_bytes = call.dynamic_shared_bytes();
+  noted_block_ = call.block_index();
   find_memory();
   if (code.calls_with_state) tell_launch();
 }
@@ -73,6 +74,12 @@ void BlockFrame::tell_launch() {
 
 void BlockFrame::tell(std::size_t offset, Value* value) const {
   at.CreateStore(value, at.CreateConstInBoundsGEP1_64(at.getInt8Ty(), state_, offset));
+}
+
+// Volatile, as nothing in the code reads it.
+void BlockFrame::note_block(unsigned axis, Value* index) const {
+  auto* place = at.CreateConstInBoundsGEP1_64(at.getInt32Ty(), noted_block_, axis);
+  scopes.mark_kept(*at.CreateStore(index, place, true), nullptr);
 }
 
 void BlockFrame::begin_block(Value* x, Value* y, Value* z) {

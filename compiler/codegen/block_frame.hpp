@@ -28,6 +28,8 @@ class BlockFrame {
   BlockFrame(llvm::IRBuilder<>& builder, llvm::Function& made, const ThreadCode& plan,
              const BlockMemory& layout, const Shape& blocks);
 
+  /// Keeps the block's index along an axis where it is found when its code faults.
+  void note_block(unsigned axis, llvm::Value* index) const;
   /// The block that runs: its place in the grid, and what it finds in memory.
   void begin_block(llvm::Value* x, llvm::Value* y, llvm::Value* z);
   /// Tells device functions which thread runs.
@@ -90,6 +92,7 @@ class BlockFrame {
   llvm::Type* kept_type(llvm::Type* type) const { return type->isIntegerTy(1) ? at.getInt8Ty() : type; }
 
   llvm::Value* state_ = nullptr;
+  llvm::Value* noted_block_ = nullptr;
   std::map<const llvm::AllocaInst*, llvm::Value*> per_thread_;
   std::map<const llvm::AllocaInst*, llvm::AllocaInst*> by_lane_;  ///< what lives within a group's turn
   std::map<const llvm::AllocaInst*, llvm::Value*> uniform_;

@@ -1,6 +1,7 @@
 #include "codegen/compile_device.hpp"
 
 #include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/PatternMatch.h>
@@ -11,6 +12,9 @@
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <map>
+#include <numeric>
+#include <sstream>
 #include <stdexcept>
 
 #include "access/model.hpp"
@@ -19,6 +23,7 @@
 #include "codegen/block_code.hpp"
 #include "codegen/device_functions.hpp"
 #include "codegen/device_module.hpp"
+#include "codegen/diagnostics.hpp"
 #include "codegen/emit.hpp"
 #include "codegen/image.hpp"
 #include "codegen/interchange.hpp"
@@ -148,12 +153,13 @@ class DeviceCompiler {
   explicit DeviceCompiler(const DeviceOptions& options)
       : options_(options), machine_(make_machine(options.cpu)) {}
 
-  std::vector<access::KernelModel> compile() {
-    const auto models = model();
+  CompiledDevice compile() {
+    auto models = model();
     if (options_.audit) tell_of_accesses(device_);
     simplify(device_, *machine_);
     print("simplified");
     spell_out_shared_addresses();
+    for (const auto& kernel : device_.kernels) lines_[kernel.function] = at_line(*kernel.function);
     if (!options_.debug) llvm::StripDebugInfo(*device_.module);
     const auto common = common_shared(device_);
     const bool state_is_read = read_thread_state(device_, common);
@@ -167,6 +173,7 @@ class DeviceCompiler {
       image.kernels.back().model = access::write_model(models[i]);
     }
     forget_threads();
+    auto made = made_of(image, std::move(models));
     add_image(*device_.module, image);
     for (auto* variable : device_.variables) {
       if (!variable->isDeclaration()) variable->setLinkage(llvm::GlobalValue::InternalLinkage);
@@ -182,7 +189,7 @@ class DeviceCompiler {
     for (const auto& kernel : image.kernels) shared.push_back(kernel.run);
     emit(std::move(device_.module), shared,
          {options_.object, options_.id, options_.cpu, options_.linker, options_.print_ir});
-    return models;
+    return made;
   }
 
   std::vector<access::KernelModel> model() {
@@ -198,6 +205,40 @@ class DeviceCompiler {
     const auto file = llvm::MemoryBuffer::getFile(options_.ptx);
     if (!file) throw std::runtime_error(options_.ptx + ": " + file.getError().message());
     return (*file)->getBuffer().str();
+  }
+
+  CompiledDevice made_of(const Image& image, std::vector<access::KernelModel> models) const {
+    CompiledDevice made;
+    made.cpu = machine_->getTargetCPU().str();
+    made.models = std::move(models);
+    for (const auto& kernel : image.kernels) {
+      const auto& sizes = kernel.parameter_bytes;
+      made.kernels.push_back({kernel.name, std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}),
+                              kernel.static_shared_bytes, kernel.thread_bytes});
+    }
+    for (const auto* variable : device_.variables)
+      made.variable_bytes += device_.module->getDataLayout().getTypeAllocSize(variable->getValueType());
+    return made;
+  }
+
+  /// More is dynamic shared memory, for which a program has to ask.
+  void check_shared_memory(const Kernel& kernel, const PlannedKernel& planned,
+                           const CommonShared& common) const {
+    constexpr std::uint64_t kMost = std::uint64_t{48} << 10;
+    std::uint64_t bytes = planned.memory.shared_bytes;
+    if (!planned.code.calls_with_state && !common.empty()) {  // it has others' variables, which it cannot use
+      bytes = 0;
+      for (const auto& [variable, at] : planned.memory.shared) {
+        if (common.count(variable) == 0)
+          bytes += device_.module->getDataLayout().getTypeAllocSize(variable->getValueType());
+      }
+    }
+    if (bytes <= kMost) return;
+    std::ostringstream text;
+    text << lines_.at(kernel.function) << "entry function '" << llvm::demangle(kernel.name)
+         << "' uses too much shared data (0x" << std::hex << bytes << " bytes, 0x" << kMost
+         << " max): take dynamic shared memory (extern __shared__), and ask for it by cudaFuncSetAttribute";
+    throw std::runtime_error(text.str());
   }
 
   /// Addresses of shared variables inside constant expressions become instructions, which block memory can replace.
@@ -230,6 +271,7 @@ class DeviceCompiler {
       most.emplace(plan(*copy, meets_in_warps(*copy) ? Among::warp : Among::block, common, state_is_read));
     }
     const auto whole = plan(*kernel.function, Among::block, common, state_is_read);
+    check_shared_memory(kernel, whole, common);
     auto* others =
         make_block_function(whole.code, whole.memory, {.small = most.has_value()}, kernel.name + ".blocks");
     const auto& best = most ? *most : whole;
@@ -308,14 +350,13 @@ class DeviceCompiler {
   std::unique_ptr<llvm::TargetMachine> machine_;
   llvm::LLVMContext context_;
   DeviceModule device_;
-  std::vector<llvm::Function*> single_threads_;  ///< copies of kernels
+  std::map<const llvm::Function*, std::string> lines_;  ///< of kernels, for messages
+  std::vector<llvm::Function*> single_threads_;         ///< copies of kernels
 };
 
 }  // namespace
 
-std::vector<access::KernelModel> compile_device(const DeviceOptions& options) {
-  return DeviceCompiler(options).compile();
-}
+CompiledDevice compile_device(const DeviceOptions& options) { return DeviceCompiler(options).compile(); }
 
 std::vector<access::KernelModel> model_device(const DeviceOptions& options) {
   return DeviceCompiler(options).model();

@@ -1,6 +1,7 @@
 #pragma once
 // Device code in, an object for this machine out.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,25 @@ struct DeviceOptions {
       print_ir;  ///< where the IR is written before and behind each step, for developers; "" for nowhere
 };
 
-/// Returns what its kernels touch, which the object says, too. Throws std::runtime_error with a message for the user.
-std::vector<access::KernelModel> compile_device(const DeviceOptions& options);
+/// What a kernel needs, in bytes.
+struct KernelResources {
+  std::string name;                   ///< mangled
+  std::uint64_t parameter_bytes = 0;  ///< of all arguments
+  std::uint64_t shared_bytes = 0;     ///< static shared memory of a block
+  std::uint64_t thread_bytes = 0;     ///< what a thread keeps where it waits for others, and its arrays
+};
 
-/// The same without an object: of the options, only `bitcode` counts.
+struct CompiledDevice {
+  std::string cpu;  ///< that it is for, as LLVM names it
+  std::vector<KernelResources> kernels;
+  std::uint64_t variable_bytes = 0;         ///< of __device__, __constant__ and __managed__ variables
+  std::vector<access::KernelModel> models;  ///< what the kernels touch, which the object says, too
+};
+
+/// Throws std::runtime_error with a message for the user.
+CompiledDevice compile_device(const DeviceOptions& options);
+
+/// What kernels touch, without an object: of the options, only `bitcode` counts.
 std::vector<access::KernelModel> model_device(const DeviceOptions& options);
 
 }  // namespace nuna::compiler

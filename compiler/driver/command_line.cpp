@@ -93,6 +93,16 @@ bool embeds_ptx(const std::string& value) {
   return value == "auto";
 }
 
+/// ptxas would take them. Of these only -v asks for something that there is.
+void read_assembler_options(CommandLine& line, const std::string& value) {
+  for (const auto& part : split(value, ',')) {
+    for (const auto& word : split(part, ' ')) {
+      line.resources |= word == "-v" || word == "--verbose";
+    }
+  }
+  line.notes.push_back("-Xptxas " + value);
+}
+
 void set_goal(CommandLine& line, Goal goal) { line.goal = goal; }
 
 void set_language(std::string& language, const std::string& value) {
@@ -184,6 +194,7 @@ std::vector<Option> make_options(std::string& language) {
               l.with_runtime = v != "none";
             }),
       flag({"-v", "--verbose"}, [](auto& l) { l.verbose = true; }),
+      flag({"-res-usage", "--resource-usage"}, [](auto& l) { l.resources = true; }),
       flag({"-dryrun", "--dryrun"}, [](auto& l) { l.dry_run = true; }),
       flag({"-keep", "--keep", "-save-temps", "--save-temps"}, [](auto& l) { l.keep = true; }),
       value({"-keep-dir", "--keep-dir"}, [](auto& l, const auto& v) { l.keep_folder = v; }),
@@ -199,7 +210,7 @@ std::vector<Option> make_options(std::string& language) {
       value({"--model"}, [](auto& l, const auto& v) { l.model = v; }),
       value({"--cuda-path"}, [](auto& l, const auto& v) { l.cuda_path = v; }),
       without_effect({"-maxrregcount", "--maxrregcount"}, true),
-      without_effect({"-Xptxas", "--ptxas-options"}, true),
+      value({"-Xptxas", "--ptxas-options"}, [](auto& l, const auto& v) { read_assembler_options(l, v); }),
       without_effect({"-Xnvlink", "--nvlink-options"}, true),
       without_effect({"-Xcudafe", "--Xcudafe"}, true),
       without_effect({"-Xarchive", "--archive-options"}, true),
@@ -224,8 +235,6 @@ std::vector<Option> make_options(std::string& language) {
                       "--extended-lambda",
                       "-src-in-ptx",
                       "--source-in-ptx",
-                      "-res-usage",
-                      "--resource-usage",
                       "-nodebug",
                       "-ewp",
                       "--extensible-whole-program",
@@ -262,8 +271,7 @@ Input::Kind kind_of(const std::string& path, const std::string& language) {
   const auto found = kinds.find(suffix);
   if (found != kinds.end()) return found->second;
   if (path.find(".so.") != std::string::npos) return Input::Kind::library;
-  throw std::runtime_error(
-      path + ": a file of this kind is not compiled; say what it is with -x cu, -x c++ or -x c");
+  return Input::Kind::unknown;
 }
 
 /// @file and --options-file: arguments in a file, blanks between them, quotes around blanks.
@@ -418,6 +426,7 @@ std::string help_text() {
                          NUNA_PROFILE=1 kernels of which nunacc cannot say it are split by what they touched before; slow
   --cuda-path DIR        the toolkit whose nvcc makes PTX; else CUDA_HOME, CUDA_PATH, or PATH
   -v, --dryrun, --keep   show the commands, do not run them, keep what lies between
+  -Xptxas -v             what each kernel needs of memory
   --version, --help
 )";
 }

@@ -9,7 +9,7 @@ namespace nuna::compiler {
 enum class Goal { link, compile, preprocess, dependencies, device_link, library, ptx, explain };
 
 struct Input {
-  enum class Kind { cuda, cxx, c, object, library };
+  enum class Kind { cuda, cxx, c, object, library, unknown };
   std::string path;
   Kind kind = Kind::object;
 };
@@ -23,6 +23,7 @@ struct CommandLine {
   bool debug = false;           ///< -g, -G, -lineinfo
   bool optimise = true;         ///< the host's code
   bool verbose = false;         ///< -v
+  bool resources = false;       ///< -Xptxas -v: what kernels need is told
   bool dry_run = false;         ///< --dryrun: the commands are printed, not run
   bool keep = false;            ///< --keep: files in between stay
   std::string keep_folder;

@@ -10,7 +10,7 @@ namespace nuna::compiler {
 namespace {
 
 struct Diagnostic {
-  std::string head;  ///< the line that says what is wrong
+  std::string head;  ///< the line that says what is wrong, without colours
   std::string text;  ///< all of it
 };
 
@@ -29,11 +29,12 @@ std::vector<Diagnostic> parted(const std::string& text) {
   std::istringstream lines(text);
   std::string before;  // "In file included from ..." belongs to what follows
   for (std::string line; std::getline(lines, line);) {
-    if (is_count(line)) continue;
-    if (line.rfind("In file included from ", 0) == 0 || line.rfind("                 from ", 0) == 0) {
+    const std::string plain = without_colours(line);
+    if (is_count(plain)) continue;
+    if (plain.rfind("In file included from ", 0) == 0 || plain.rfind("                 from ", 0) == 0) {
       before += line + "\n";
-    } else if (is_head(line) || all.empty()) {
-      all.push_back({line, before + line + "\n"});
+    } else if (is_head(plain) || all.empty()) {
+      all.push_back({plain, before + line + "\n"});
       before.clear();
     } else {
       all.back().text += before + line + "\n";
@@ -43,7 +44,73 @@ std::vector<Diagnostic> parted(const std::string& text) {
   return all;
 }
 
+/// What a diagnostic says that is about launches, or calls of CUDA's runtime, in device code; "" for others.
+std::string about_device_runtime(const Diagnostic& diagnostic) {
+  static const std::regex launch(
+      "reference to __global__ function '.*' in .*|reference to __host__ function 'cudaConfigureCall' in .*");
+  static const std::regex call("reference to __host__ function '(cuda[A-Z]\\w*)' in .*");
+  static const std::regex no_match("no matching function for call to '(.*)'");
+  static const std::regex kernel(
+      "candidate (template ignored|function .*not viable): call to __global__ function from __");
+  static const std::regex host(
+      "candidate (template ignored|function .*not viable): call to __host__ function from "
+      "__(global|device)__");
+  const auto at = diagnostic.head.find(" error: ");
+  if (at == std::string::npos) return "";
+  const std::string what = diagnostic.head.substr(at + 8);
+  const std::string more = without_colours(diagnostic.text);
+  std::smatch parts;
+  const bool unmatched = std::regex_match(what, parts, no_match);
+  if (std::regex_match(what, launch) || (unmatched && std::regex_search(more, kernel)))
+    return "device code launches a kernel here (dynamic parallelism), which nunacc does not support: launch "
+           "it from the host, or "
+           "call a __device__ function";
+  const bool called = std::regex_match(what, parts, call) ||
+                      (unmatched && std::regex_match(what, parts, no_match) &&
+                       parts.str(1).rfind("cuda", 0) == 0 && std::regex_search(more, host));
+  if (!called) return "";
+  return "device code calls '" + parts.str(1) + "' here, which nunacc does not support: call it on the host";
+}
+
+/// "file.cu:12" of "file.cu:12:3: error: ...".
+std::string line_of(const std::string& head) {
+  static const std::regex place(R"(^(\S.*?:\d+):\d+: .*)");
+  std::smatch parts;
+  return std::regex_match(head, parts, place) ? parts.str(1) : "";
+}
+
+/// The lines of source that a diagnostic shows, without its notes.
+std::string shown_source(const std::string& text) {
+  static const std::regex source(R"(^ *\d* \| .*)");
+  std::istringstream lines(text);
+  std::string shown;
+  bool begun = false;
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_source = std::regex_match(without_colours(line), source);
+    if (begun && !is_source) break;
+    begun |= is_source;
+    if (is_source) shown += line + "\n";
+  }
+  return shown;
+}
+
 }  // namespace
+
+std::string explained(const std::string& text) {
+  std::string result;
+  std::set<std::string> said;
+  for (const auto& diagnostic : parted(text)) {
+    const auto what = about_device_runtime(diagnostic);
+    if (what.empty()) {
+      result += diagnostic.text;
+      continue;
+    }
+    const auto head = diagnostic.head.substr(0, diagnostic.head.find(" error: ") + 8) + what;
+    if (!said.insert(line_of(head) + what).second) continue;  // clang says so of each part of a launch
+    result += head + "\n" + shown_source(diagnostic.text);
+  }
+  return result;
+}
 
 std::string only_of_device(const std::string& device, const std::string& host) {
   std::set<std::string> said;

@@ -5,7 +5,7 @@
 
 namespace nuna::compiler {
 
-/// Beside the program: <prefix>/bin/nunacc with <prefix>/include/nuna/cuda and <prefix>/lib, or in the build tree. NUNACC_CLANG names
+/// Beside the program: <prefix>/bin/nunacc with <prefix>/lib/nuna/toolkit (compiler/toolkit.cmake), installed or in the build tree. NUNACC_CLANG names
 /// another clang++. Throws std::runtime_error when the headers are not there.
 Installation find_installation();
 

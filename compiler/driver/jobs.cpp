@@ -36,6 +36,9 @@ class Planner {
     for (const auto& input : line_.inputs) {
       if (input.kind != Input::Kind::library && input.path == line_.output)
         throw std::runtime_error("-o " + line_.output + ": would be written over itself");
+      if (input.kind == Input::Kind::unknown)
+        throw std::runtime_error(
+            input.path + ": a file of this kind is not compiled; say what it is with -x cu, -x c++ or -x c");
     }
     switch (line_.goal) {
       case Goal::ptx:

@@ -12,8 +12,8 @@ namespace nuna::compiler {
 
 /// Where an installed or built nunacc finds what it needs.
 struct Installation {
-  std::string self;  ///< nunacc's path
-  std::string prefix;
+  std::string self;     ///< nunacc's path
+  std::string toolkit;  ///< a folder that looks like a CUDA toolkit
   std::string clang = "clang++-19";
   std::string linker = "ld";
   std::string archiver = "ar";

@@ -52,7 +52,7 @@ void print_version() {
 
 /// What nvcc -v says first, and CMake reads.
 void print_places(const Installation& installation) {
-  std::cerr << "#$ TOP=" << installation.prefix << "\n#$ NVVMIR_LIBRARY_DIR=" << installation.prefix
+  std::cerr << "#$ TOP=" << installation.toolkit << "\n#$ NVVMIR_LIBRARY_DIR=" << installation.toolkit
             << "/nvvm/libdevice\n#$ PATH=" << std::filesystem::path(installation.self).parent_path().string()
             << "\n#$ LIBRARIES=-L" << installation.runtime_folder << "\n#$ INCLUDES=";
   for (const auto& folder : installation.include_folders) std::cerr << "-I" << folder << ' ';
@@ -61,11 +61,8 @@ void print_places(const Installation& installation) {
 
 int run(const std::vector<std::string>& arguments) {
   auto installation = find_installation();
-  for (const auto& argument : arguments) {
-    if (argument == "-v" || argument == "--verbose" || argument == "-dryrun" || argument == "--dryrun")
-      print_places(installation);
-  }
   auto line = read_command_line(arguments);
+  if (line.verbose || line.dry_run) print_places(installation);
   line.audit |= audit_is_set();
   if (line.help) {
     std::cout << help_text();
@@ -78,7 +75,7 @@ int run(const std::vector<std::string>& arguments) {
   if (line.ptx) installation.nvcc = find_nvcc(line.cuda_path, installation.self);
   const TemporaryFolder temporary(line);
   const auto jobs = plan_jobs(line, installation, temporary.path());
-  return run_jobs(jobs, {line.verbose, line.dry_run, temporary.path(), line.model});
+  return run_jobs(jobs, {line.verbose, line.dry_run, line.resources, temporary.path(), line.model});
 }
 
 }  // namespace

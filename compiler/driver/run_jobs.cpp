@@ -14,6 +14,7 @@
 #include "driver/device_section.hpp"
 #include "driver/diagnostics_text.hpp"
 #include "driver/process.hpp"
+#include "driver/resources_text.hpp"
 #include "driver/second_reading.hpp"
 #include "driver/shared_variables.hpp"
 
@@ -77,13 +78,12 @@ class Runner {
     while (passes.failed() && second.learn(passes.host.error + passes.device.error, text_of))
       passes = read_source(job, options_for(second), ptx);
     if (passes.failed() && second.files().empty()) passes = first;  // more options have not helped
-    std::cerr << (colour_ ? passes.host.error + passes.device.error
-                          : without_counts(passes.host.error) +
-                                only_of_device(passes.device.error, passes.host.error));
+    std::cerr << explained(without_counts(passes.host.error) +
+                           only_of_device(passes.device.error, passes.host.error));
     if (passes.host.status != 0) return passes.host.status;
     if (passes.device.status != 0) return passes.device.status;
     if (!passes.problem.empty()) throw std::runtime_error(passes.problem);
-    keep(passes.models);
+    keep(passes.code);
     if (job.device_object) write_device_section(job.bitcode, job.host_object, job.device.object);
     const auto shared = shared_variables(job.host_object, job.device.object);
     if (!shared.empty()) bind_symbols(job.host_object, shared, Binding::global);
@@ -104,7 +104,7 @@ class Runner {
     SecondReading second;
     while (pass.status != 0 && second.learn(pass.error, text_of)) pass = read(options_for(second));
     if (pass.status != 0 && second.files().empty()) pass = first;
-    std::cerr << pass.error;
+    std::cerr << explained(pass.error);
     if (pass.status != 0) return pass.status;
     const auto models = model_device(job.device);
     std::cout << explain(models);
@@ -151,7 +151,7 @@ class Runner {
     Finished host;
     Finished device;
     std::string problem;  ///< of code generation
-    std::vector<access::KernelModel> models;
+    CompiledDevice code;
     bool failed() const { return host.status != 0 || device.status != 0; }
   };
 
@@ -170,7 +170,7 @@ class Runner {
       try {  // meanwhile the host pass goes on
         auto device = job.device;
         device.ptx = ptx.file();
-        if (!job.device_object) passes.models = compile_device(device);
+        if (!job.device_object) passes.code = compile_device(device);
       } catch (const std::runtime_error& error) {
         passes.problem = error.what();
       }
@@ -179,6 +179,10 @@ class Runner {
     return passes;
   }
 
+  void keep(const CompiledDevice& code) {
+    if (manner_.resources) std::cerr << resources_text(code);
+    keep(code.models);
+  }
   void keep(const std::vector<access::KernelModel>& models) {
     if (!manner_.model.empty()) models_.insert(models_.end(), models.begin(), models.end());
   }

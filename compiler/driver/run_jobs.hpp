@@ -9,8 +9,9 @@
 namespace nuna::compiler {
 
 struct Manner {
-  bool verbose = false;  ///< print each command
-  bool dry_run = false;  ///< print only
+  bool verbose = false;    ///< print each command
+  bool dry_run = false;    ///< print only
+  bool resources = false;  ///< print what kernels need
   std::string temporary;
   std::string model;  ///< a file for what all kernels touch; "" for none
 };

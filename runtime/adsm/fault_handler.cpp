@@ -37,20 +37,24 @@ struct Range {
   FaultServer* server = nullptr;
 };
 
-// What others did with SIGSEGV: [0] before we came, the later ones took it from us.
+// What others did with a signal: [0] before we came, the later ones took it from us.
 struct Chain {
   static constexpr std::size_t kMost = 8;
   std::array<struct sigaction, kMost> before{};
   std::atomic<std::size_t> count{0};
+  std::atomic<bool> installed{false};
 };
+
+// Views need the first only; the hook gets all.
+constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 struct Process {
   Gate gate;                   // paused while ranges change
   std::vector<Range> ranges;   // by address
   std::vector<Range> grounds;  // where buffers are
-  Chain chain;
+  std::array<Chain, kSignals.size()> chains;
+  std::atomic<FaultHandler::Hook> hook{nullptr};
   base::Mutex mutex;  // of who installs
-  std::atomic<bool> installed{false};
   pid_t pid = 0;
   // In a page that a child of a fork finds empty; null where the kernel has none such.
   std::atomic<bool>* here = nullptr;
@@ -62,6 +66,11 @@ Process& process() {
   return *only;
 }
 Process* handled = nullptr;  // the same, for the handler, which initialises nothing
+
+Chain& chain_of(Process& p, int signal) {
+  const auto* const found = std::find(kSignals.begin(), kSignals.end(), signal);
+  return p.chains[static_cast<std::size_t>(found - kSignals.begin())];
+}
 
 // How far down its chain a thread's signal is. A handler that leaves by longjmp leaves it behind: a call by a handler has the
 // same context and lies below on the stack; another signal has another context, or lies where the one that was left did.
@@ -90,14 +99,14 @@ void die(int signal, const siginfo_t& info) {
 
 // To whoever had the signal before: the newest of them, or the next older if that one has called us.
 void forward(int signal, siginfo_t* info, void* context) {
-  Process& p = *handled;
+  Chain& chain = chain_of(*handled, signal);
   const void* const frame = __builtin_frame_address(0);
   const bool nested = forwarding.context == context && frame < forwarding.frame;
   const Forwarding outer = nested ? forwarding : Forwarding{};
-  const std::size_t count = p.chain.count.load(std::memory_order_acquire);
+  const std::size_t count = chain.count.load(std::memory_order_acquire);
   const std::size_t depth = outer.depth + 1;
   if (depth > count) return die(signal, *info);
-  struct sigaction& next = p.chain.before[count - depth];
+  struct sigaction& next = chain.before[count - depth];
   if (next.sa_handler == SIG_DFL) return die(signal, *info);  // whatever its flags: SA_RESETHAND leaves them
   if (next.sa_handler == SIG_IGN) {
     if (info->si_code > 0) die(signal, *info);  // a fault cannot be ignored
@@ -184,16 +193,21 @@ bool is_child(const Process& p) {
   return p.here != nullptr ? !p.here->load(std::memory_order_relaxed) : syscall(SYS_getpid) != p.pid;
 }
 
+bool serve_view(const siginfo_t& info, const ucontext_t& state) {
+  const Fault fault{static_cast<std::byte*>(info.si_addr), is_write(state), &state.uc_sigmask};
+  // A child of a fork has none of the mappings, and of the threads only itself.
+  if (info.si_code > 0 && !is_child(*handled) && serve(fault)) return true;
+  if (info.si_code > 0) nuna_segmentation_fault(info.si_addr);
+  return false;
+}
+
 void on_fault(int signal, siginfo_t* info, void* context) {
   const int kept = errno;
-  const auto& state = *static_cast<const ucontext_t*>(context);
-  const Fault fault{static_cast<std::byte*>(info->si_addr), is_write(state), &state.uc_sigmask};
-  // A child of a fork has none of the mappings, and of the threads only itself.
-  const bool ours = info->si_code > 0 && !is_child(*handled) && serve(fault);
-  if (!ours) {
-    if (info->si_code > 0) nuna_segmentation_fault(info->si_addr);
-    forward(signal, info, context);
-  }
+  const FaultHandler::Hook hook = handled->hook.load(std::memory_order_acquire);
+  const bool dealt_with =
+      (signal == SIGSEGV && serve_view(*info, *static_cast<const ucontext_t*>(context))) ||
+      (hook != nullptr && hook(signal, *info, context));
+  if (!dealt_with) forward(signal, info, context);
   errno = kept;
 }
 
@@ -228,13 +242,24 @@ void begin_in_child(Process& p) {
 }
 
 // Puts our handler in front of `found`.
-void install(Process& p, const struct sigaction& found) {
-  const std::size_t count = p.chain.count.load();
+void install(Chain& chain, int signal, const struct sigaction& found) {
+  const std::size_t count = chain.count.load();
   base::check(count < Chain::kMost, "the chain of signal handlers is full");
-  p.chain.before[count] = found;
-  p.chain.count.store(count + 1, std::memory_order_release);
+  chain.before[count] = found;
+  chain.count.store(count + 1, std::memory_order_release);
   const struct sigaction action = our_action();
-  sigaction(SIGSEGV, &action, nullptr);
+  sigaction(signal, &action, nullptr);
+}
+
+// With the mutex held.
+void install_first(Process& p, int signal) {
+  Chain& chain = chain_of(p, signal);
+  if (chain.installed.load()) return;
+  handled = &p;
+  struct sigaction found{};
+  sigaction(signal, nullptr, &found);
+  install(chain, signal, found);
+  chain.installed.store(true);
 }
 
 }  // namespace
@@ -245,13 +270,7 @@ void FaultHandler::add(std::byte* first, Index bytes, FaultServer& server) {
     const base::MutexLock lock(p.mutex);
     if (p.pid != 0 && p.pid != getpid()) begin_in_child(p);
     mark_process(p);
-    if (!p.installed.load()) {
-      handled = &p;
-      struct sigaction found{};
-      sigaction(SIGSEGV, nullptr, &found);
-      install(p, found);
-      p.installed.store(true);
-    }
+    install_first(p, SIGSEGV);
   }
   const Range range{first, first + bytes, &server};
   const base::MutexLock lock(p.mutex);
@@ -287,7 +306,8 @@ void FaultHandler::remove_grounds(std::byte* first) {
 bool FaultHandler::ours() {
   Process& p = process();
   const base::MutexLock lock(p.mutex);
-  if (!p.installed.load()) return true;
+  Chain& chain = chain_of(p, SIGSEGV);
+  if (!chain.installed.load()) return true;
   struct sigaction found{};
   sigaction(SIGSEGV, nullptr, &found);
   if (is_ours(found)) return true;
@@ -296,12 +316,19 @@ bool FaultHandler::ours() {
       "the signal SIGSEGV, by which Nuna sees what the host touches, was taken by " + name_of(found) +
           "; Nuna takes it back and passes on what is not its own: install handlers before the first host "
           "view, or set NUNA_FAULTS=off");
-  if (p.chain.count.load() == Chain::kMost) {
+  if (chain.count.load() == Chain::kMost) {
     // The same few take turns: what is newest stands for them all.
-    p.chain.count.store(Chain::kMost - 1);
+    chain.count.store(Chain::kMost - 1);
   }
-  install(p, found);
+  install(chain, SIGSEGV, found);
   return false;
+}
+
+void FaultHandler::set_hook(Hook hook) {
+  Process& p = process();
+  p.hook.store(hook, std::memory_order_release);
+  const base::MutexLock lock(p.mutex);
+  for (const int signal : kSignals) install_first(p, signal);
 }
 
 }  // namespace nuna::adsm

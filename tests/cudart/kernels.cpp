@@ -1,5 +1,6 @@
 #include "cudart/kernels.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <mutex>
@@ -35,8 +36,11 @@ template <class Each>
 void for_blocks(const nuna_block_call* call, Each each) {
   for (std::uint32_t z = call->first[2]; z < call->last[2]; ++z)
     for (std::uint32_t y = call->first[1]; y < call->last[1]; ++y)
-      for (std::uint32_t x = call->first[0]; x < call->last[0]; ++x)
+      for (std::uint32_t x = call->first[0]; x < call->last[0]; ++x) {
+        const std::uint32_t index[] = {x, y, z};
+        std::copy(index, index + 3, call->block_index);
         each((std::size_t{z} * call->grid[1] + y) * call->grid[0] + x);
+      }
 }
 
 void run_add(const nuna_block_call* call) {
@@ -109,6 +113,55 @@ void run_assert(const nuna_block_call* call) {
   });
 }
 
+// NOLINTBEGIN(performance-no-int-to-ptr): that is what they are about
+volatile int* wild(std::uintptr_t address) { return reinterpret_cast<volatile int*>(address); }
+
+[[gnu::noinline]] int recurse(volatile int* depth) {
+  volatile int frame[1000];
+  frame[*depth % 1000] = *depth;
+  *depth = *depth + 1;
+  return *depth > 0 ? recurse(depth) + frame[0] : 0;
+}
+
+void misdo(Misdeed misdeed) {
+  volatile int zero = 0;
+  switch (misdeed) {
+    case Misdeed::write_null:
+      *wild(0x10) = 1;
+      break;
+    case Misdeed::read_null:
+      zero = *wild(0x20);
+      break;
+    case Misdeed::stray:
+      *wild(0x1234'5678'9abc'def0) = 1;
+      break;
+    case Misdeed::divide:
+      zero = 7 / zero;
+      break;
+    case Misdeed::recurse:
+      zero = recurse(&zero);
+      break;
+    case Misdeed::call_nothing: {
+      const auto volatile nothing = reinterpret_cast<void (*)()>(std::uintptr_t{0x40});
+      nothing();
+      break;
+    }
+    case Misdeed::no_instruction:
+      asm volatile("ud2");
+  }
+}
+// NOLINTEND(performance-no-int-to-ptr)
+
+void run_misdo(const nuna_block_call* call) {
+  for_blocks(call, [&](std::size_t block) {
+    if (block == 3) misdo(argument<Misdeed>(call, 0));
+  });
+}
+void run_astray(const nuna_block_call* call) {
+  run_add(call);
+  misdo(Misdeed::read_null);
+}
+
 constexpr std::uint64_t kFixedBytes = 1024;
 constexpr std::uint64_t kThreadBytes = 8;
 void run_shared(const nuna_block_call* call) {
@@ -165,6 +218,8 @@ const nuna_kernel kKernels[] = {
     {"told", run_told, kAddBytes, 3, NUNA_KERNEL_AUDITED, 0, 1024, 0, 0, kAddModel},
     {"told_beyond", run_told_beyond, kAddBytes, 3, NUNA_KERNEL_AUDITED, 0, 1024, 0, 0, kAddModel},
     {"told_short", run_told_short, kAddBytes, 3, NUNA_KERNEL_AUDITED, 0, 1024, 0, 0, kAddModel},
+    {"misdo", run_misdo, kOneInt, 1, 0, 0, 1024, 0, 0},
+    {"_Z6astrayPfif", run_astray, kAddBytes, 3, 0, 0, 1024, 0, 0, kAddModel},
 };
 const nuna_kernel kFutureKernels[] = {{"future", run_empty, nullptr, 0, 0, 0, 1024, 0, 0}};
 const nuna_kernel kLinkedKernels[] = {{"linked", run_count, nullptr, 0, 0, 0, 1024, 0, 0}};
@@ -173,7 +228,7 @@ const nuna_variable kVariables[] = {{"variable", device_variable, sizeof device_
                                     {"texture", &texture_handle, sizeof texture_handle}};
 
 constexpr char kNothingHas[] = "+avx512bf16,+avx512vbmi2,+amx-of-tests";
-const nuna_image kImage{NUNA_IMAGE_VERSION, 15, 3, 0, "tests", "+sse3", kKernels, kVariables, nullptr, 0};
+const nuna_image kImage{NUNA_IMAGE_VERSION, 17, 3, 0, "tests", "+sse3", kKernels, kVariables, nullptr, 0};
 const nuna_image kFutureImage{NUNA_IMAGE_VERSION, 1,       0,       0, "future", kNothingHas,
                               kFutureKernels,     nullptr, nullptr, 0};
 const nuna_image kLinkedImage{NUNA_IMAGE_VERSION, 1, 0, 0, "", "", kLinkedKernels, nullptr, nullptr, 0};
@@ -187,13 +242,14 @@ struct Wrapper {
 Wrapper wrapper{0x466243b1, 1, "nuna:tests\n", nullptr};
 Wrapper future_wrapper{0x466243b1, 1, "nuna:future", nullptr};
 
-char stubs[18];
+char stubs[20];
 char variable_stub;
 
 void register_functions() {
-  static const char* const names[] = {"add",    "count",  "empty",  "append",      "wide",      "mark",
-                                      "sleep",  "assert", "shared", "small",       "narrow",    "missing",
-                                      "linked", "meet",   "told",   "told_beyond", "told_short"};
+  static const char* const names[] = {"add",         "count",      "empty",  "append",       "wide",
+                                      "mark",        "sleep",      "assert", "shared",       "small",
+                                      "narrow",      "missing",    "linked", "meet",         "told",
+                                      "told_beyond", "told_short", "misdo",  "_Z6astrayPfif"};
   void** const handle = __cudaRegisterFatBinary(&wrapper);
   for (std::size_t i = 0; i < std::size(names); ++i)
     __cudaRegisterFunction(handle, &stubs[i], stubs, names[i], -1, nullptr, nullptr, nullptr, nullptr,
@@ -204,7 +260,7 @@ void register_functions() {
   __cudaRegisterTexture(handle, &texture_reference, nullptr, "texture", 1, 0, 0);
   __cudaRegisterFatBinaryEnd(handle);
   void** const future = __cudaRegisterFatBinary(&future_wrapper);
-  __cudaRegisterFunction(future, &stubs[17], stubs, "future", -1, nullptr, nullptr, nullptr, nullptr,
+  __cudaRegisterFunction(future, &stubs[19], stubs, "future", -1, nullptr, nullptr, nullptr, nullptr,
                          nullptr);
   __cudaRegisterFatBinaryEnd(future);
 }
@@ -228,7 +284,9 @@ const void* const kMeet = &stubs[13];
 const void* const kTold = &stubs[14];
 const void* const kToldBeyond = &stubs[15];
 const void* const kToldShort = &stubs[16];
-const void* const kFuture = &stubs[17];
+const void* const kMisdo = &stubs[17];
+const void* const kAstray = &stubs[18];
+const void* const kFuture = &stubs[19];
 const void* const kVariable = &variable_stub;
 
 void register_all() {

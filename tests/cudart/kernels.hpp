@@ -28,6 +28,8 @@ extern const void* const kNarrow;      // counts in 31 bits
 extern const void* const kTold;        // as kAdd, and tells the audit
 extern const void* const kToldBeyond;  // and adds to one element more, in line 5
 extern const void* const kToldShort;   // but not to the first of block 1
+extern const void* const kMisdo;       // (Misdeed): block 3 does it
+extern const void* const kAstray;      // as kAdd, and the last block of a part reads from address 32
 extern const void* const kFuture;      // needs a CPU that nobody has
 extern const void* const kMissing;     // registered by the host, in no image
 extern const void* const kLinked;      // in a device link's image: found by name
@@ -45,6 +47,9 @@ extern std::atomic<int> appended_count;
 
 extern std::mutex added_mutex;
 extern std::set<const float*> added;  // the addresses that `add` was given; guarded by added_mutex
+
+/// What makes the processor stop.
+enum class Misdeed : int { write_null, read_null, stray, divide, recurse, call_nothing, no_instruction };
 
 /// Registers everything, once.
 void register_all();

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
@@ -80,6 +81,31 @@ TEST_F(HostDeviceTest, TellsItsProperties) {
   EXPECT_EQ(d->properties().memory_bytes, 4096u);
   EXPECT_TRUE(d->properties().shares_host_memory);
   EXPECT_EQ(d->base(), base_);
+}
+
+/// Whether a byte can be read: the system does not fault for us.
+bool is_open(const std::byte* at) {
+  const int file = memfd_create("probe", MFD_CLOEXEC);
+  const bool open = write(file, at, 1) == 1;
+  close(file);
+  return open;
+}
+
+TEST_F(HostDeviceTest, AClosedOnesMemoryIsOpenWhereItIsCommittedOnly) {
+  for (const bool shares : {false, true}) {
+    auto c = config(1);
+    c.shares_host_memory = c.shared_mapping = shares;
+    c.closed = true;
+    if (shares) mmap(base_, kRange, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    ASSERT_EQ(mprotect(base_, kRange, PROT_READ | PROT_WRITE), 0);
+    const auto d = make_host_device(c);
+    EXPECT_FALSE(is_open(base_)) << shares;
+    d->commit({0, 8192});
+    EXPECT_TRUE(is_open(base_ + 8191)) << shares;
+    EXPECT_FALSE(is_open(base_ + 8192)) << shares;
+    d->release({0, 8192});
+    EXPECT_FALSE(is_open(base_)) << shares;
+  }
 }
 
 TEST_F(HostDeviceTest, AKernelRunsOnAsManyThreadsAsTheDeviceHas) {

@@ -31,14 +31,15 @@ TEST(CommandLine, TakesValuesBehindAnEqualsSignABlankOrTheLetter) {
 }
 
 TEST(CommandLine, TellsFilesByTheirNamesUnlessXSaysWhatTheyAre) {
-  const auto line = read_command_line({"a.cu", "b.cpp", "c.c", "d.o", "e.a", "-x", "cu", "f.cpp"});
-  EXPECT_THAT(paths(line), ElementsAre("a.cu", "b.cpp", "c.c", "d.o", "e.a", "f.cpp"));
+  const auto line = read_command_line({"a.cu", "b.cpp", "c.c", "d.o", "e.a", "g.txt", "-x", "cu", "f.cpp"});
+  EXPECT_THAT(paths(line), ElementsAre("a.cu", "b.cpp", "c.c", "d.o", "e.a", "g.txt", "f.cpp"));
   EXPECT_EQ(Input::Kind::cuda, line.inputs[0].kind);
   EXPECT_EQ(Input::Kind::cxx, line.inputs[1].kind);
   EXPECT_EQ(Input::Kind::c, line.inputs[2].kind);
   EXPECT_EQ(Input::Kind::object, line.inputs[3].kind);
   EXPECT_EQ(Input::Kind::library, line.inputs[4].kind);
-  EXPECT_EQ(Input::Kind::cuda, line.inputs[5].kind);
+  EXPECT_EQ(Input::Kind::unknown, line.inputs[5].kind);
+  EXPECT_EQ(Input::Kind::cuda, line.inputs[6].kind);
 }
 
 TEST(CommandLine, AcceptsWhatConcernsGpusWithoutEffect) {
@@ -47,6 +48,20 @@ TEST(CommandLine, AcceptsWhatConcernsGpusWithoutEffect) {
                          "-maxrregcount=64", "--expt-relaxed-constexpr", "-lineinfo", "a.cu"});
   EXPECT_THAT(paths(line), ElementsAre("a.cu"));
   EXPECT_TRUE(line.host.empty());
+}
+
+TEST(CommandLine, TellsTheVerbosityOfPtxasFromItsOwn) {
+  for (const auto& form : std::vector<std::vector<std::string>>{{"-Xptxas", "-v"},
+                                                                {"-Xptxas=-O3,-v"},
+                                                                {"--ptxas-options=-v"},
+                                                                {"-Xptxas", "-O3 --verbose"},
+                                                                {"--resource-usage"}}) {
+    const auto line = read_command_line(form);
+    EXPECT_TRUE(line.resources) << form[0];
+    EXPECT_FALSE(line.verbose) << form[0];
+  }
+  EXPECT_TRUE(read_command_line({"-v"}).verbose);
+  EXPECT_FALSE(read_command_line({"-v", "-Xptxas", "-O3"}).resources);
 }
 
 TEST(CommandLine, TellsTheGpusThatPtxIsFor) {
@@ -90,7 +105,6 @@ TEST(CommandLine, RefusesWithTheArgumentsName) {
               ThrowsMessage<std::runtime_error>(HasSubstr("-o: a value is missing")));
   EXPECT_THAT(reading({"-rdc=perhaps"}),
               ThrowsMessage<std::runtime_error>(HasSubstr("expected true or false")));
-  EXPECT_THAT(reading({"a.txt"}), ThrowsMessage<std::runtime_error>(HasSubstr("a.txt")));
   EXPECT_THAT(reading({"-x", "rust"}), ThrowsMessage<std::runtime_error>(HasSubstr("expected cu, c++")));
   EXPECT_THAT(reading({"@no-such-file"}), ThrowsMessage<std::runtime_error>(HasSubstr("no-such-file")));
 }

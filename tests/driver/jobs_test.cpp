@@ -64,6 +64,11 @@ TEST(Jobs, PassesOfDeviceObjectsAgreeOnWhatIsStatic) {
   EXPECT_EQ(unit(job.device_pass), unit(job.host_pass));
 }
 
+TEST(Jobs, RefuseFilesOfUnknownKinds) {
+  EXPECT_THAT([] { jobs({"a.cu", "b.txt"}); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("b.txt: a file of this kind is not compiled")));
+}
+
 TEST(Jobs, TellImagesOfEquallyNamedFilesApart) {
   const auto one = jobs({"-c", "x/a.cu", "-o", "x/a.o"});
   const auto other = jobs({"-c", "y/a.cu", "-o", "y/a.o"});

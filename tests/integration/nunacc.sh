@@ -41,6 +41,7 @@ for program in "$apps"/*.cu; do
   passes "running $name on one thread" env NUNA_THREADS=1 "./$name"
 done
 
+printf 'int main() { return 0; }\n' > nothing.cu
 passes "compiling with lines for debuggers" "$nunacc" -g -G -lineinfo "$apps/scan.cu" -o scan_debug
 passes "running that" ./scan_debug
 
@@ -100,6 +101,29 @@ passes "-E" "$nunacc" -E kernel.cu -o kernel.ii
 passes "-shared" "$nunacc" -shared -Xcompiler -fPIC "$apps/vecadd.cu" -o libvecadd.so
 passes "--dryrun" "$nunacc" --dryrun -c kernel.cu
 
+# What kernels need, and the commands: one does not ask for the other.
+cat > needs.cu <<'C'
+__device__ int count[10];
+__global__ void mirror(int* to, const int* from) {
+  __shared__ int tile[256];
+  const int t = threadIdx.x;
+  tile[t] = from[t] * 3;
+  __syncthreads();
+  to[t] = tile[255 - t] + count[t % 10];
+}
+C
+passes "-Xptxas -v" "$nunacc" -Xptxas -v -c needs.cu
+grep -qx "ptxas info    : 40 bytes gmem" out || complain "-Xptxas -v: $(cat out)"
+grep -q "^ptxas info    : Compiling entry function '_Z6mirrorPiPKi' for '" out || complain "-Xptxas -v: $(cat out)"
+grep -qx "ptxas info    : Used 1024 bytes smem, 16 bytes cmem\[0\]" out || complain "-Xptxas -v: $(cat out)"
+grep -q '^#\$' out && complain "-Xptxas -v prints commands"
+passes "--ptxas-options=-v of a device link" "$nunacc" --ptxas-options=-v -rdc=true needs.cu nothing.cu -o needs
+grep -qx "ptxas info    : Used 1024 bytes smem, 16 bytes cmem\[0\]" out || complain "--ptxas-options=-v: $(cat out)"
+passes "-v" "$nunacc" -v -c needs.cu
+{ grep -q '^#\$ .*needs.cu' out && ! grep -q ptxas out; } || complain "-v: $(cat out)"
+passes "--dryrun after -Xptxas -v" "$nunacc" --dryrun -Xptxas -v -c needs.cu -o not_made.o
+{ grep -q '^#\$ TOP=' out && [ ! -e not_made.o ]; } || complain "--dryrun: $(cat out)"
+
 # A Makefile and a CMake project that know nothing of nunacc.
 mkdir make cmake
 cp "$apps/vecadd.cu" "$apps/check.hpp" make
@@ -122,6 +146,9 @@ passes "building with CMake" cmake --build cmake/build
 passes "what CMake built" cmake/build/vecadd
 passes "what CMake built of several files" cmake/build/separate
 passes "what CMake built of CUDA and C++" env LD_LIBRARY_PATH="$NUNA_TEST_BUILD/lib" cmake/build/mixed
+
+# A project that looks for a toolkit.
+bash "$NUNA_TEST_SOURCE/tests/compiler/toolkit/check.sh" "$nunacc" "$work/toolkit" || wrong=1
 
 # Libraries of a toolkit that programs name, and there is nothing in.
 passes "libraries of a toolkit" "$nunacc" "$apps/vecadd.cu" -lcuda -lcudart -lcudadevrt -o with_toolkit_libraries
@@ -218,7 +245,6 @@ passes "running them" ./managed
 passes "compiling them with -dc" "$nunacc" -dc managed_one.cu managed_two.cu
 refuses "linking them" ": a static __managed__ variable is not supported with -rdc=true" "$nunacc" managed.cpp managed_one.o managed_two.o -o managed
 
-printf 'int main() { return 0; }\n' > nothing.cu
 # PTX, by an nvcc that only says how it was called, and by one that fails.
 mkdir -p toolkit/bin
 printf '#!/bin/sh\nfor last; do :; done\necho "// nvcc $*" > "$last"\n' > toolkit/bin/nvcc
@@ -256,6 +282,31 @@ printf '__device__ void wait(int n) { if (n > 0) wait(n - 1); __syncthreads(); }
 refuses "a barrier in a recursive function" "recursive\.cu:1: .*recursive" "$nunacc" -c recursive.cu
 printf '__global__ void k(int* x) { asm("frob.u32 %%0;" : "=r"(x[0])); }\n' > assembly.cu
 refuses "inline PTX" "assembly\.cu:1: .*PTX" "$nunacc" -c assembly.cu
+{
+  printf '__global__ void half_full(float* x) { __shared__ float a[12288]; a[threadIdx.x] = *x; __syncthreads(); *x = a[1]; }\n'
+  printf 'template <int N>\n__global__ void full(float* x) {\n  __shared__ float a[N]; a[threadIdx.x] = *x; __syncthreads(); *x = a[1];\n}\n'
+  printf 'int main() { half_full<<<1, 1>>>(nullptr); full<12289><<<1, 1>>>(nullptr); }\n'
+} > shared.cu
+refuses "static shared memory above 48 KiB" "shared\.cu:3: entry function 'void full<12289>\(float\*\)' uses too much shared data \(0xc004 bytes, 0xc000 max\)" \
+  "$nunacc" -c shared.cu
+sed -i s/12289/12288/ shared.cu
+passes "static shared memory of 48 KiB" "$nunacc" -c shared.cu
+cat > nested.cu <<'C'
+__global__ void child(int* x) { *x = 1; }
+template <class T> __global__ void again(T* x, int n) {
+  if (n > 0) again<<<1, 1>>>(x, n - 1);
+}
+__global__ void parent(int* x) {
+  child<<<1, 32>>>(x);
+  cudaDeviceSynchronize();
+}
+int main() { again<<<1, 1>>>((int*)nullptr, 3); }
+C
+for line in 3 6; do
+  refuses "a launch in a kernel" "^nested\.cu:$line:[0-9]+: error: device code launches a kernel here .*launch it from the host" "$nunacc" -c nested.cu
+done
+grep -q "^nested\.cu:7:3: error: device code calls 'cudaDeviceSynchronize' here" out || complain "a call in a kernel: $(cat out)"
+[ "$(grep -cE "error|note" out)" = 3 ] || complain "launches in kernels: $(cat out)"
 printf '#include <cublas_v2.h>\nint main() {}\n' > library.cu
 refuses "cuBLAS" "cublas_v2\.h" "$nunacc" -c library.cu
 refuses "linking cuBLAS" "cublas" "$nunacc" nothing.cu -lcublas -o nothing

@@ -203,6 +203,12 @@ clang=$(command -v clang++ clang++-19 | head -n 1)
 stranger env PKG_CONFIG_PATH="$pc" pkg-config --cflags --libs nuna | grep -i mpi && failed "pkg-config names MPI"
 [ "$(stranger env PKG_CONFIG_PATH="$pc" pkg-config --modversion nuna)" = "$version" ] || failed "pkg-config names another version"
 
+# --- nunacc, and a project of CUDA files that looks for a toolkit ------------------------------------------------------------
+if [ -x "$prefix/bin/nunacc" ]; then
+  cp -r "$source/tests/compiler/toolkit" "$home/toolkit"
+  quietly "find_package(CUDAToolkit) with nunacc" stranger bash "$home/toolkit/check.sh" "$prefix/bin/nunacc" "$home/toolkit-build"
+fi
+
 # --- the examples, as installed ----------------------------------------------------------------------------------------------
 examples="$home/examples"
 if quietly "configured the examples" stranger cmake -S "$prefix/share/nuna/examples" -B "$examples" -DCMAKE_PREFIX_PATH="$prefix" &&

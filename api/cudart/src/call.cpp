@@ -13,6 +13,7 @@ namespace nuna::cudart {
 namespace {
 
 std::atomic<cudaError_t> sticky{cudaSuccess};
+std::atomic<bool> told{false};
 thread_local cudaError_t last = cudaSuccess;
 thread_local int host_functions = 0;
 
@@ -25,7 +26,12 @@ void set_sticky_error(cudaError_t error) noexcept {
   sticky.compare_exchange_strong(none, error);
 }
 
-void clear_sticky_error() noexcept { sticky.store(cudaSuccess); }
+void clear_sticky_error() noexcept {
+  sticky.store(cudaSuccess);
+  told.store(false);
+}
+
+bool claim_failure() noexcept { return !told.exchange(true); }
 
 cudaError_t remember(cudaError_t error) noexcept {
   if (error != cudaSuccess && error != cudaErrorNotReady) last = error;

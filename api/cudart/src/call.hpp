@@ -21,6 +21,8 @@ cudaError_t sticky_error() noexcept;
 /// The first one counts.
 void set_sticky_error(cudaError_t error) noexcept;
 void clear_sticky_error() noexcept;
+/// Whether the caller is the first to fail since then, and tells why: what fails with it fails by the same.
+bool claim_failure() noexcept;
 
 /// What the calling thread's cudaGetLastError returns next; a failure replaces it, a success does not. cudaErrorNotReady and the
 /// like are answers and leave it alone.

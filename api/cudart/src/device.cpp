@@ -16,6 +16,7 @@
 
 #include "audit.hpp"
 #include "call.hpp"
+#include "guarded_run.hpp"
 #include "profile.hpp"
 #include "ranks.hpp"
 
@@ -100,6 +101,7 @@ Options options_of(const DeviceFacts& facts) {
   options.devices = facts.devices;
   options.threads_per_device = facts.threads / facts.devices;
   options.memory_limit_bytes = facts.memory_bytes;
+  options.closed_memory = true;
   return options;
 }
 
@@ -164,6 +166,7 @@ Device& Device::get() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if (Device* device = the_device.load()) return *device;
+  watch_faults();
   auto made = std::make_unique<Device>();
   std::atexit([] {
     if (Device* device = if_there()) device->end();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include "call.hpp"
 #include "device.hpp"
 #include "grid_barrier.hpp"
+#include "guarded_run.hpp"
 #include "limits.hpp"
 #include "profile.hpp"
 #include "ranks.hpp"
@@ -49,28 +49,14 @@ class Scratch {
   std::uint64_t bytes_ = 0;
 };
 
-// Where __nuna_end_kernel goes to, while a kernel runs on this thread.
-thread_local std::jmp_buf* frame = nullptr;
 thread_local Scratch scratch;
 // That of the launch whose block this thread runs; null where its blocks do not run together.
 thread_local GridBarrier* grid_barrier = nullptr;
 
-// In a function of its own: what it keeps in registers does not survive a jump. Returns 0, or the kernel's error.
-[[gnu::noinline]] int run_guarded(void (*run)(const nuna_block_call*), const nuna_block_call& call) {
-  std::jmp_buf here;
-  frame = &here;
-  const int error = _setjmp(here);
-  if (error == 0) run(&call);
-  frame = nullptr;
-  return error;
-}
-
 // Blocks on this thread, audited if they are to be.
 int run_box(const Function& function, const nuna_block_call& call,
             std::span<const PointerPlace> places = {}) {
-  const auto run = [&function](const nuna_block_call& blocks) {
-    return run_guarded(function.kernel->run, blocks);
-  };
+  const auto run = [&function](const nuna_block_call& blocks) { return run_guarded(function, blocks); };
   KernelAudit* const audit = Audit::of(function);
   return audit == nullptr ? run(call) : audit->run(call, places, run);
 }
@@ -90,6 +76,7 @@ nuna_block_call call_of(const KernelAction& action, std::uint64_t threads) {
   call.arguments = action.arguments();
   call.dynamic_shared_bytes = shape.dynamic_shared_bytes;
   call.scratch = scratch.at_least(scratch_bytes_of(action, threads));
+  call.block_index = block_index_here();
   return call;
 }
 
@@ -245,7 +232,7 @@ cudaError_t KernelAction::run_watched(const GridBox& blocks, Watcher& watcher) c
   if (call.scratch == nullptr) return cudaErrorMemoryAllocation;
   set_box(call, blocks);
   const WatchingHere here(watcher, call.scratch, scratch_bytes_of(*this, product(shape_.block)));
-  return static_cast<cudaError_t>(run_guarded(function_.kernel->run, call));
+  return static_cast<cudaError_t>(run_guarded(function_, call));
 }
 
 void KernelAction::run(Crew& crew) const {
@@ -289,11 +276,3 @@ extern "C" nuna_thread_state* __nuna_thread_state(void) {
 }
 
 extern "C" int __nuna_error_output(void) { return nuna::cudart::Heard::errors(); }
-
-extern "C" void __nuna_end_kernel(int error) {
-  if (nuna::cudart::frame != nullptr)
-    _longjmp(*nuna::cudart::frame, error == 0 ? cudaErrorLaunchFailure : error);
-  std::fprintf(stderr, "nuna: device code outside of a kernel has failed (%s)\n",
-               cudaGetErrorName(static_cast<cudaError_t>(error)));
-  std::abort();
-}

@@ -7,11 +7,14 @@ Index address_of(const void* pointer) {
   return static_cast<Index>(reinterpret_cast<std::uintptr_t>(pointer));
 }
 
+thread_local TouchedLine last;
 thread_local Watcher* here = nullptr;
 thread_local Interval scratch_here;
 thread_local Index stack_end_here = 0;
 
 }  // namespace
+
+TouchedLine last_touched_line() { return last; }
 
 WatchingHere::WatchingHere(Watcher& watcher, const unsigned char* scratch, std::size_t scratch_bytes) {
   here = &watcher;
@@ -31,6 +34,7 @@ bool WatchingHere::is_own(Index address) {
 extern "C" void* __nuna_audit(const void* address, uint64_t bytes, uint32_t kind, const char* file,
                               uint32_t line) {
   using namespace nuna::cudart;
+  last = {file, line};
   if (here == nullptr || bytes == 0) return const_cast<void*>(address);
   const nuna::Index begin = address_of(address);
   const nuna::Index found = here->touch(

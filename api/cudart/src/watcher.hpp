@@ -19,6 +19,13 @@ struct Touch {
   bool writes() const { return kind != NUNA_AUDIT_READ; }
 };
 
+/// Where in the source the code of the calling thread has touched memory last, or is about to. Of audited code; line 0: unknown.
+struct TouchedLine {
+  const char* file = nullptr;  ///< outlives the process
+  std::uint32_t line = 0;
+};
+TouchedLine last_touched_line();
+
 /// Of one thread, which runs blocks.
 class Watcher {
  public:

@@ -37,6 +37,8 @@ struct Options {
   int threads_per_device = 0;  ///< worker threads of a host device (NUNA_THREADS, allowed cores / devices)
   std::size_t memory_limit_bytes = 0;  ///< of each memory (NUNA_MEMORY_LIMIT, the machine's)
   bool dry_run = false;                ///< plan and print, move nothing (NUNA_DRY_RUN=1)
+  bool closed_memory =
+      false;  ///< kernels of host devices that touch what is in no buffer fault at once. One rank, no host views of one device
 };
 
 namespace detail {

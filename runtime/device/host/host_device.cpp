@@ -1,6 +1,7 @@
 #include "device/host/host_device.hpp"
 
 #include <sched.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
@@ -9,6 +10,7 @@
 
 #include "base/check.hpp"
 #include "base/failure.hpp"
+#include "base/log.hpp"
 #include "base/worker_thread.hpp"
 #include "device/host/operation_ring.hpp"
 #include "device/host/place_memory.hpp"
@@ -45,7 +47,8 @@ std::chrono::nanoseconds spin_time(const HostDeviceConfig& config) {
 
 PlaceMemory::Backing backing_of(const HostDeviceConfig& config) {
   if (!config.shared_mapping) return PlaceMemory::Backing::anonymous;
-  return config.shares_host_memory ? PlaceMemory::Backing::shared : PlaceMemory::Backing::closed_shared;
+  return config.shares_host_memory && !config.closed ? PlaceMemory::Backing::shared
+                                                     : PlaceMemory::Backing::closed_shared;
 }
 
 class HostDevice final : public Device {
@@ -257,6 +260,8 @@ class HostDevice final : public Device {
 
 std::unique_ptr<Device> make_host_device(const HostDeviceConfig& config) {
   base::check(config.bell != nullptr, "a host device has a doorbell to ring");
+  if (config.closed && mprotect(config.base, config.range_bytes, PROT_NONE) != 0)
+    base::warn_once("close " + config.name, "the free memory of device " + config.name + " cannot be closed");
   return std::make_unique<host::HostDevice>(config);
 }
 

@@ -27,12 +27,14 @@ struct HostDeviceConfig {
   /// The address range, whole pages, reserved by the caller until the device's end. A private
   /// anonymous mapping, or with `shared_mapping` a shared, writable one, whose pages are given back by punching holes. Its
   /// protection is the device's business (it is closed where nothing is committed), but for a shared mapping that
-  /// `shares_host_memory`: that is open always.
+  /// `shares_host_memory`: that is open always, unless it is to be `closed`. What is `closed` is so from the beginning; else what nobody has
+  /// used yet may be open.
   std::byte* base = nullptr;
   std::size_t range_bytes = 0;
   std::size_t memory_bytes = 0;  ///< limit of what may be committed, counted in pages
   bool shared_mapping = false;
   bool shares_host_memory = false;
+  bool closed = false;
 
   /// Told before pages are given back to the system, by whoever gives them back: others may hold on to them.
   std::function<void(std::byte* first, Index bytes)> before_giving_back;

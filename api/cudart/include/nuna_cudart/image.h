@@ -29,6 +29,8 @@ struct nuna_block_call {
   unsigned char*
       scratch; /* scratch_bytes() of it, aligned to 64; contents are unspecified before and after */
   uint64_t dynamic_shared_bytes;
+  uint32_t*
+      block_index; /* three numbers, which the code sets when it begins a block: for who asks where it has stopped */
 };
 
 enum nuna_kernel_flag {
@@ -128,7 +130,7 @@ void* __nuna_audit(const void* address, uint64_t bytes, uint32_t kind, const cha
 /* The descriptor to which the kernel that the calling thread runs tells its errors. */
 int __nuna_error_output(void);
 
-/* Ends the kernel that the calling thread runs: its launch fails with this cudaError_t (cudaErrorAssert,
+/* Ends the kernel that the calling thread runs, whose frames it jumps over: its launch fails with this cudaError_t (cudaErrorAssert,
  * cudaErrorLaunchFailure, cudaErrorIllegalInstruction), its other blocks are not begun. Returns only where no kernel runs, having
  * stopped the process. */
 #ifdef __cplusplus
