@@ -71,7 +71,7 @@ function(nuna_layer name)
   add_dependencies(nuna_libraries nuna_${name})
 endfunction()
 
-# nuna_precompile(<target> <nuna_pch|nuna_test_pch>): use that set of precompiled headers, if NUNA_PCH asks for it.
+# nuna_precompile(<target> <nuna_pch|nuna_test_pch>): use that set of precompiled headers, if NUNA_PCH (or, of tests, NUNA_TEST_PCH) asks for it.
 function(nuna_precompile target pch)
   if(TARGET ${pch})
     target_precompile_headers(${target} REUSE_FROM ${pch})
@@ -141,6 +141,9 @@ if(NUNA_TESTS AND NUNA_SANITIZE MATCHES "thread")
   endif()
 endif()
 
+# Tests are compiled often and run once: optimising them takes longer than it saves.
+set(NUNA_TEST_OPTIMISATION $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
+
 # nuna_test(<name> <LEVEL> SOURCES <file>... LINK <library>... [RESOURCE_LOCK <name>...] [ENV <NAME=value>...])
 # One GoogleTest executable, one ctest test, labelled with its level. An executable without tests fails.
 function(nuna_test name level)
@@ -150,6 +153,7 @@ function(nuna_test name level)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE NUNA_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE nuna_build ${arg_LINK} nuna_test_main)
+  target_compile_options(${name} PRIVATE ${NUNA_TEST_OPTIMISATION})
   nuna_precompile(${name} nuna_test_pch)
   add_test(NAME ${name} COMMAND ${NUNA_TEST_LAUNCHER} $<TARGET_FILE:${name}>)
   set_tests_properties(${name} PROPERTIES
