@@ -149,7 +149,7 @@ coherence::DirectoryRef Planner::intern(DirectoryState state) {
 }
 
 coherence::DirectoryRef Planner::fresh(const base::Shape& shape) {
-  return states_.intern(DirectoryState(shape));
+  return states_.intern(DirectoryState(shape, config_.team.ranks));
 }
 
 access::CutRef Planner::cut_for(const LaunchShape& launch, std::string_view what) {
