@@ -19,6 +19,7 @@ namespace {
 
 /// Plans and bindings are forgotten all at once where a program makes ever new ones.
 constexpr std::size_t kMostPlans = 1024;
+constexpr std::size_t kMostBindings = 4096;
 
 std::uint64_t thread_cpu_ns() {
   timespec now{};
@@ -209,7 +210,7 @@ void Spread::run_on_host(const KernelAction& action, const std::string& why) {
 std::optional<std::string> Spread::why_whole(const KernelAction& action) {
   const access::KernelModel* const model = action.function().model.get();
   if (model == nullptr) return std::nullopt;
-  return plans_of(action, *model).plan->reason();
+  return plans_of(action, *model).plans.plan->reason();
 }
 
 bool Spread::launch(const KernelAction& action) {
@@ -234,40 +235,54 @@ bool Spread::launch_untimed(const KernelAction& action) {
     run_on_host(action, "it prints, and only the first rank is heard");
     return false;
   }
-  Plans& plans = plans_of(action, *model);
-  if (const auto& why = plans.plan->reason()) {
+  const Planned planned = plans_of(action, *model);
+  if (const auto& why = planned.plans.plan->reason()) {
     if (!model->refusals.empty() || (replicated() && writes_elsewhere(action))) {
       run_on_host(action, *why);
       return false;
     }
     tell(action, "one", *why);
   }
-  return start(action, *model, plans);
+  return start(action, *model, planned);
 }
 
-Spread::Plans& Spread::plans_of(const KernelAction& action, const access::KernelModel& model) {
+Spread::Planned Spread::plans_of(const KernelAction& action, const access::KernelModel& model) {
   const access::LaunchNumbers numbers =
       numbers_of(action.shape().grid, action.shape().block, action.arguments(), model);
   const Grid& grid = action.shape().grid;
   const Grid& block = action.shape().block;
-  Signature signature{
-      &action.function(), {grid[0], grid[1], grid[2], block[0], block[1], block[2]}, numbers.scalars};
+  access::LaunchForm::Form form = forms_.try_emplace(&action.function(), model).first->second.of(numbers);
+  Signature signature{&action.function(),
+                      {grid[0], grid[1], grid[2], block[0], block[1], block[2]},
+                      std::move(form.deciding)};
   auto found = plans_.find(signature);
   if (found == plans_.end()) {
-    if (plans_.size() >= kMostPlans) {
-      settle();
-      plans_.clear();
-    }
+    if (plans_.size() >= kMostPlans) forget_plans();
     auto made = std::make_unique<Plans>(
-        Plans{std::make_shared<SplitPlan>(model, numbers, devices_), shows_order(model), {}});
+        Plans{std::make_shared<SplitPlan>(model, numbers, devices_), form.begins, shows_order(model), {}});
     found = plans_.emplace(std::move(signature), std::move(made)).first;
   }
-  return *found->second;
+  Planned planned{*found->second, std::move(form.begins)};
+  for (std::size_t p = 0; p < planned.moved.size(); ++p) planned.moved[p] -= planned.plans.begins[p];
+  return planned;
+}
+
+void Spread::forget_bindings() {
+  settle();
+  for (auto& [signature, plans] : plans_) plans->bindings.clear();
+  bindings_ = 0;
+}
+
+void Spread::forget_plans() {
+  settle();
+  plans_.clear();
+  bindings_ = 0;
 }
 
 /// Null where a pointer leads to memory that Nuna does not move.
 Spread::Binding* Spread::binding_of(const KernelAction& action, const access::KernelModel& model,
-                                    Plans& plans) {
+                                    const Planned& planned) {
+  Plans& plans = planned.plans;
   std::vector<Target> targets;
   std::vector<std::uint64_t> key;
   for (std::uint32_t p = 0; p < model.pointers.size(); ++p) {
@@ -280,14 +295,18 @@ Spread::Binding* Spread::binding_of(const KernelAction& action, const access::Ke
     const auto begin = static_cast<Index>(allocation->first - backing->first);
     targets.push_back({p,
                        *backing,
-                       static_cast<Index>(address - backing->first),
+                       static_cast<Index>(address - backing->first) + planned.moved[p],
                        {begin, begin + static_cast<Index>(allocation->bytes)}});
     for (const Index word : {static_cast<Index>(backing->number), targets.back().offset, begin,
                              static_cast<Index>(allocation->bytes)})
       key.push_back(static_cast<std::uint64_t>(word));
   }
+  if (bindings_ >= kMostBindings) forget_bindings();
   auto& binding = plans.bindings[key];
-  if (binding == nullptr) binding = bind(std::move(targets), plans.plan);
+  if (binding == nullptr) {
+    binding = bind(std::move(targets), plans.plan);
+    ++bindings_;
+  }
   return binding.get();
 }
 
@@ -335,8 +354,9 @@ std::unique_ptr<Spread::Binding> Spread::bind(std::vector<Target> targets,
   return binding;
 }
 
-bool Spread::start(const KernelAction& action, const access::KernelModel& model, Plans& plans) {
-  Binding* const binding = binding_of(action, model, plans);
+bool Spread::start(const KernelAction& action, const access::KernelModel& model, const Planned& planned) {
+  Plans& plans = planned.plans;
+  Binding* const binding = binding_of(action, model, planned);
   if (binding == nullptr) {
     run_on_host(action, "it was given a pointer to memory that is not the device's");
     return false;
@@ -347,8 +367,9 @@ bool Spread::start(const KernelAction& action, const access::KernelModel& model,
   for (std::size_t t = 0; t < binding->targets.size(); ++t) {
     const Target& target = binding->targets[t];
     const access::Pointer& pointer = model.pointers[target.pointer];
-    kernel->patches.push_back({pointer.argument, pointer.offset, binding->views[t], target.offset,
-                               target.pointer, target.allocation});
+    kernel->patches.push_back({pointer.argument, pointer.offset, binding->views[t],
+                               target.offset - planned.moved[target.pointer], target.pointer,
+                               target.allocation});
   }
   GridLaunch launch;
   for (const Argument& argument : binding->arguments) {
