@@ -210,6 +210,10 @@ detail::InstanceView Instances::view(PlaceId id) const {
   return v;
 }
 
+bool Instances::idle() const {
+  return std::all_of(places_.begin(), places_.end(), [](const Place& p) { return p.users.idle(); });
+}
+
 void Instances::all_users(Tickets& after) const {
   for (const Place& p : places_) {
     p.users.for_each([&](const ByteBox&, Ticket ticket, bool writes) {

@@ -82,6 +82,8 @@ class Instances {
   void for_each_user(base::PlaceId place, F f) const {
     at(place).users.for_each(f);
   }
+  /// Whether nothing is in flight in any place, and nothing failed is held. May say no where little is known.
+  bool idle() const;
   /// Everything in flight in any place; and the failure of what is held (not of those that read it).
   void all_users(Tickets& after) const;
 

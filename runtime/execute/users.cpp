@@ -51,6 +51,7 @@ void Users::before_write(const ByteBox& box, Tickets& after) const {
 }
 
 void Users::note_read(const ByteBox& box, Ticket by) {
+  if (by.done()) return;  // nobody waits for it any more
   records_.erase_meeting_if(box, [&](const ByteBox& b, const Record& r) {
     return !r.write && r.ticket.line == by.line && box.contains(b);  // a lane completes in order
   });
@@ -73,7 +74,7 @@ void Users::note_write(const ByteBox& box, Ticket by) {
     return true;
   });
   for (const Rest& r : rest) records_.insert(r.box, r.record);
-  if (by.line != nullptr) add(box, {by, true});
+  if (!by.done() || by.failure()) add(box, {by, true});
 }
 
 // What is done orders nobody any more; a failed write is still news to those who read.
@@ -84,6 +85,15 @@ void Users::add(const ByteBox& box, const Record& record) {
     prune_at_ = std::max(kMany, 2 * records_.size());
   }
   if (!box.empty()) records_.insert(box, record);
+}
+
+bool Users::idle() const {
+  if (records_.size() > kMany) return false;
+  bool idle = true;
+  records_.for_each([&](const ByteBox&, const Record& r) {
+    idle = idle && r.ticket.done() && !(r.write && r.ticket.failure());
+  });
+  return idle;
 }
 
 void Users::wait() const {

@@ -30,6 +30,8 @@ class Users {
   void for_each(F f) const {
     records_.for_each([&](const base::ByteBox& box, const Record& r) { f(box, r.ticket, r.write); });
   }
+  /// Whether all of them are done, and no bytes are left that one failed to write. No, also where they are many.
+  bool idle() const;
   void wait() const;
   void clear() { records_.clear(); }
 

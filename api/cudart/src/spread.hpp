@@ -24,6 +24,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "access/launch_form.hpp"
@@ -41,6 +43,7 @@ namespace nuna::cudart {
 
 class KernelAction;
 struct Function;
+struct SharedKernel;
 
 /// Used by the lane's leader only.
 class Spread final : public Ahead {
@@ -93,6 +96,7 @@ class Spread final : public Ahead {
                 const std::function<std::vector<ActionRef>()>& following) noexcept override;
 
  private:
+  friend SharedKernel;
   struct Signature {
     const Function* function = nullptr;
     std::array<std::uint32_t, 6> sizes{};  ///< of grid and blocks
@@ -129,17 +133,38 @@ class Spread final : public Ahead {
   };
 
   bool launch_untimed(const KernelAction& action);
-  /// Those of a launch's signature, and by how many bytes it touches other ones through each pointer.
-  struct Planned {
-    Plans& plans;
-    std::vector<Index> moved;
+  /// A pointer in a kernel's arguments.
+  struct Patch {
+    std::uint32_t argument = 0;
+    std::uint32_t offset = 0;
+    std::size_t view = 0;
+    Index in_buffer = 0;
+    std::uint32_t pointer = 0;  ///< in the model
+    Interval allocation;        ///< around it, in the buffer
   };
-  Planned plans_of(const KernelAction& action, const access::KernelModel& model);
+  /// Of a function: what its last launch was like, and so the next one may be.
+  struct Recent {
+    explicit Recent(const access::KernelModel& model) : form(model) {}
+    access::LaunchForm form;
+    std::array<std::uint32_t, 6> sizes{};
+    std::vector<std::int64_t> scalars;
+    Plans* plans = nullptr;  ///< of its signature; null: forgotten
+    std::vector<Index>
+        moved;  ///< by how many bytes it touches other ones than the plan says, through each pointer
+    std::vector<std::uintptr_t> pointers;
+    std::uint64_t memory_changes = 0;
+    Binding* binding = nullptr;  ///< null: forgotten, or there is none
+    std::shared_ptr<const std::vector<Patch>> patches;
+  };
+  Recent& plans_of(const KernelAction& action, const access::KernelModel& model);
+  void find_plans(const access::KernelModel& model, const access::LaunchNumbers& numbers, Recent& recent,
+                  const Function& function);
   void forget_plans();
   void forget_bindings();
-  Binding* binding_of(const KernelAction& action, const access::KernelModel& model, const Planned& planned);
+  bool find_binding(const KernelAction& action, const access::KernelModel& model, Recent& recent);
+  Binding* binding_of(const access::KernelModel& model, const Recent& recent);
   std::unique_ptr<Binding> bind(std::vector<Target> targets, const std::shared_ptr<SplitPlan>& plan) const;
-  bool start(const KernelAction& action, const access::KernelModel& model, const Planned& planned);
+  bool start(const KernelAction& action, const access::KernelModel& model, Recent& recent);
   void follow(nuna::Event event);
   void run_on_host(const KernelAction& action, const std::string& why);
   void tell(const KernelAction& action, const char* where, const std::string& why);
@@ -158,7 +183,7 @@ class Spread final : public Ahead {
   const int devices_;
   const bool timed_;
   std::uint64_t cpu_ns_ = 0;
-  std::map<const Function*, access::LaunchForm> forms_;
+  std::unordered_map<const Function*, Recent> recent_;
   std::map<Signature, std::unique_ptr<Plans>> plans_;
   std::size_t bindings_ = 0;  // of all plans
   std::deque<nuna::Event> events_;
