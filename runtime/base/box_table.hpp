@@ -45,6 +45,18 @@ class BoxTable {
     }
   }
 
+  /// Gives the first entry of this very box for which is(const Value&) holds another value; false: there is none.
+  template <class F>
+  bool replace(const ByteBox& box, F is, Value value) {
+    std::size_t found = entries_.size();
+    visit(box, [&](std::size_t e) {
+      if (found == entries_.size() && entries_[e].box == box && is(entries_[e].value)) found = e;
+    });
+    if (found == entries_.size()) return false;
+    entries_[found].value = std::move(value);
+    return true;
+  }
+
   /// Calls f(const ByteBox&, const Value&) for every box.
   template <class F>
   void for_each(F f) const {

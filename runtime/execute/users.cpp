@@ -52,9 +52,11 @@ void Users::before_write(const ByteBox& box, Tickets& after) const {
 
 void Users::note_read(const ByteBox& box, Ticket by) {
   if (by.done()) return;  // nobody waits for it any more
-  records_.erase_meeting_if(box, [&](const ByteBox& b, const Record& r) {
-    return !r.write && r.ticket.line == by.line && box.contains(b);  // a lane completes in order
-  });
+  // A lane completes in order.
+  const auto is_former = [&](const Record& r) { return !r.write && r.ticket.line == by.line; };
+  if (records_.replace(box, is_former, {by, false})) return;
+  records_.erase_meeting_if(
+      box, [&](const ByteBox& b, const Record& r) { return is_former(r) && box.contains(b); });
   add(box, {by, false});
 }
 

@@ -57,6 +57,22 @@ TEST(BoxTable, FindsAndErasesWhatALookAtEveryBoxDoes) {
   }
 }
 
+TEST(BoxTable, ReplacesTheValueOfABoxThatIsThere) {
+  BoxTable<int> table;
+  const auto rows = [](Index begin, Index end) {
+    return ByteBox{{Interval{begin, end}, {0, 1}, {0, 1}, {0, 1}}};
+  };
+  const auto odd = [](int value) { return value % 2 != 0; };
+  for (int i = 0; i < 100; ++i) table.insert(rows(i, i + 3), i);
+  EXPECT_FALSE(table.replace(rows(7, 9), odd, 0)) << "another box";
+  EXPECT_FALSE(table.replace(rows(8, 11), odd, 0)) << "another value";
+  EXPECT_TRUE(table.replace(rows(7, 10), odd, 1000));
+  std::vector<int> found;
+  table.for_each_meeting(rows(9, 10), [&](const ByteBox&, int value) { found.push_back(value); });
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, (std::vector<int>{8, 9, 1000}));
+}
+
 TEST(BoxTable, ALongBoxDoesNotMakeAllOthersBeLookedAt) {
   BoxTable<int> table;
   constexpr Index kMany = 10'000;
