@@ -288,7 +288,8 @@ Event launch(ContextState& context, const LaunchRequest& request) {
                          .site = context.text_of(request.name->site),
                          .arguments = {.shape = {.domain = *request.domain, .block = *request.block}},
                          .code = request.code,
-                         .closure = request.closure};
+                         .closure = request.closure,
+                         .brief = request.brief};
   if (request.device) launch.arguments.shape.run_on(*request.device);
   for (std::size_t a = 0; a < request.argument_count; ++a) {
     const LaunchArgument& argument = request.arguments[a];

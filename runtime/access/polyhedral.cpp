@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "access/affine.hpp"
+#include "access/launch_form.hpp"
 #include "access/region.hpp"
 #include "access/rows.hpp"
 
@@ -51,14 +52,8 @@ Index Footprint::bytes() const {
 
 class LaunchAccess::State {
  public:
-  State(const KernelModel& model, const LaunchNumbers& numbers) : grid_(numbers.grid) {
-    numbers_.insert(numbers_.end(), numbers.block.begin(), numbers.block.end());
-    numbers_.insert(numbers_.end(), numbers.grid.begin(), numbers.grid.end());
-    for (std::size_t i = kScalars; i < model.parameters.size(); ++i) {
-      const Parameter& parameter = model.parameters[i];
-      const bool is_derived = parameter.kind == Parameter::Kind::derived;
-      numbers_.push_back(is_derived ? derive(parameter, numbers_) : numbers.scalars[i - kScalars]);
-    }
+  State(const KernelModel& model, const LaunchNumbers& numbers)
+      : grid_(numbers.grid), numbers_(all_numbers(model, numbers)) {
     if (!model.refusals.empty()) {
       distrust(model.refusals.front());
       complete_ = false;

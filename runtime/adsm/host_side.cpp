@@ -145,7 +145,14 @@ void HostSide::close_all() {
 
 void HostSide::make_sources() {
   sources_ = std::make_unique<const Sources>(sources_of(buffer_, places_));
+  sources_of_ = buffer_.instances->idle() ? buffer_.residency : nullptr;
   renewing_.store(false, std::memory_order_relaxed);
+}
+
+// Whether they say what those would that are made now.
+bool HostSide::sources_stand() const {
+  return sources_ != nullptr && sources_of_ != nullptr && sources_of_ == buffer_.residency &&
+         buffer_.instances->idle();
 }
 
 void HostSide::renew() {
@@ -165,9 +172,10 @@ void HostSide::pause() {
 
 void HostSide::resume() {
   // Of very many pieces they are made when somebody looks: launches that touch one each would pay for all.
-  if (!renewed_ && buffer_.residency->holdings().size() > kManyHoldings) {
+  if (renewed_ || sources_stand()) return gate_.resume();
+  if (buffer_.residency->holdings().size() > kManyHoldings) {
     sources_.reset();
-  } else if (!renewed_) {
+  } else {
     make_sources();
   }
   gate_.resume();

@@ -124,6 +124,7 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   bool fetch_now(Interval bytes);
   void open_for_reading_only(Interval blocks);
   void make_sources();
+  bool sources_stand() const;
   void close_blocks(Interval blocks);
   void uncount(Interval blocks);
   void shut_blocks(Interval blocks);
@@ -145,8 +146,10 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   Gate gate_;
   BlockTable words_;
   std::unique_ptr<const Sources> sources_;  // replaced while paused; null: to be made when somebody looks
-  bool renewed_ = false;                    // since the last pause
-  std::atomic<bool> renewing_{false};       // the service was asked to
+  residency::ResidencyRef
+      sources_of_;        // the residency that they were made of, if nothing was in use then; else null
+  bool renewed_ = false;  // since the last pause
+  std::atomic<bool> renewing_{false};  // the service was asked to
   Streams reads_;
   Streams writes_;
   std::atomic<bool> news_{false};

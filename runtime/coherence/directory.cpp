@@ -22,6 +22,16 @@ RankId sender_among(RankRange holders, RankId receiver) {
   return {holders.begin + receiver.value % holders.size()};
 }
 
+BoxList all_boxes(const Distribution& distribution) {
+  if (distribution.fills_hull()) return {distribution.hull()};
+  BoxList all;
+  for (int p = 0; p < distribution.cut().parts(); ++p) {
+    const BoxList boxes = distribution.boxes(p);
+    all.insert(all.end(), boxes.begin(), boxes.end());
+  }
+  return all;
+}
+
 // Removes from `boxes` what `rank` read from the layer.
 void subtract_readings(BoxList& boxes, const Layer& layer, RankId rank) {
   for (const DistributionRef& reader : layer.readers) {
@@ -59,7 +69,8 @@ void for_each_holder(const Layer& layer, const ByteBox& region, RankId receiver,
 
 }  // namespace
 
-DirectoryState::DirectoryState(const base::Shape& shape) : shape_(shape), map_(shape.bytes(), value_of({})) {}
+DirectoryState::DirectoryState(const base::Shape& shape, int ranks)
+    : shape_(shape), alone_(ranks == 1), map_(shape.bytes(), value_of({})) {}
 
 BoxList DirectoryState::clip_of(Interval segment) const {
   if (segment.begin == 0 && segment.end == shape_.bytes()) return {shape_.whole()};
@@ -242,7 +253,7 @@ void DirectoryState::push(const ByteBox& hull, const Layer& top, std::int64_t& f
 }
 
 DirectoryState DirectoryState::after_read(const DistributionRef& reading) const {
-  if (reading->hull().empty()) return *this;
+  if (alone_ || reading->hull().empty()) return *this;
   DirectoryState next = *this;
   next.renew(base::hull_range(shape_, reading->hull()),
              [&](Interval, const SegmentValue& v) { return value_of(noted(*v.layers, reading)); });
@@ -251,6 +262,7 @@ DirectoryState DirectoryState::after_read(const DistributionRef& reading) const 
 
 DirectoryState DirectoryState::after_write(const DistributionRef& writing, std::int64_t& flattened) const {
   if (writing->hull().empty()) return *this;
+  if (alone_) return after_own_write(all_boxes(*writing));
   DirectoryState next = *this;
   next.push(writing->hull(), Layer{writing, nullptr, {}}, flattened);
   return next;
@@ -259,6 +271,7 @@ DirectoryState DirectoryState::after_write(const DistributionRef& writing, std::
 DirectoryState DirectoryState::after_host_write(const ByteBox& box, RankRange ranks,
                                                 std::int64_t& flattened) const {
   if (box.empty()) return *this;
+  if (alone_) return after_own_write({box});
   DirectoryState next = *this;
   next.push(box, Layer{nullptr, image_of(box, ranks), {}}, flattened);
   return next;
@@ -266,8 +279,29 @@ DirectoryState DirectoryState::after_host_write(const ByteBox& box, RankRange ra
 
 DirectoryState DirectoryState::after_host_write(Interval range, RankRange ranks) const {
   if (range.empty()) return *this;
+  if (alone_) return after_own_write(base::boxes_of_range(shape_, range));
   DirectoryState next = *this;
   next.map_.assign(range, value_of({Layer{nullptr, image_of(shape_.whole(), ranks), {}}}));
+  return next;
+}
+
+// Of the only rank: `boxes`, which lie apart, are written, too.
+DirectoryState DirectoryState::after_own_write(const BoxList& boxes) const {
+  BoxList written;
+  for (const ByteBox& box : boxes) {
+    const BoxList fresh = never_written(box);
+    written.insert(written.end(), fresh.begin(), fresh.end());
+  }
+  if (written.empty()) return *this;
+  for (const Layer& layer : *map_.at(0).layers) {
+    for (const auto& known : layer.image->entries()) written.push_back(known.box);
+  }
+  base::coalesce(written);
+  std::vector<Image::Entry> entries;
+  for (const ByteBox& box : written) entries.push_back({box, {0, 1}});
+  DirectoryState next = *this;
+  const auto image = std::make_shared<const Image>(std::move(entries));
+  next.map_.assign({0, shape_.bytes()}, value_of({Layer{nullptr, image, {}}}));
   return next;
 }
 

@@ -4,6 +4,9 @@
 // A DirectoryState is an immutable value: a B-tree interval map from dense byte offsets to stacks of layers. Only the
 // call sequence changes it: every rank computes the same successor from the same state. Everything here is pure.
 //
+// Of a Context of one rank there is nothing to know but which bytes were written: its state is that set, as one layer, and
+// launches that write known bytes leave the same value.
+//
 // pieces_into is the heart of planning (D5): what a rank must receive before its parts may read. The sender evaluates
 // the same function for the receiver, restricted to itself, and gets the same boxes in the same order; so no requests
 // are exchanged. Cost: O(axes * log P + neighbours) per part for monotone maps.
@@ -40,8 +43,8 @@ struct Piece {
 
 class DirectoryState {
  public:
-  /// Nothing has been written.
-  explicit DirectoryState(const base::Shape& shape);
+  /// Nothing has been written. `ranks`: of the Context.
+  DirectoryState(const base::Shape& shape, int ranks);
 
   const base::Shape& shape() const { return shape_; }
 
@@ -88,11 +91,13 @@ class DirectoryState {
   template <class F>
   void renew(Interval range, F value_after);
   void push(const base::ByteBox& hull, const Layer& top, std::int64_t& flattened);
+  DirectoryState after_own_write(const base::BoxList& boxes) const;
   void pieces_for_region(const Layers& layers, const base::ByteBox& region, int reader_part,
                          base::RankId rank, std::optional<base::RankId> only_from,
                          std::vector<Piece>& pieces) const;
 
   base::Shape shape_;
+  bool alone_;  // one rank
   SegmentMap<SegmentValue> map_;
 };
 

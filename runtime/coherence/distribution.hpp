@@ -76,6 +76,10 @@ class Distribution {
   friend bool operator==(const Distribution& a, const Distribution& b) {
     return &a == &b || (a.map_ == b.map_ && a.shape_ == b.shape_ && (a.cut_ == b.cut_ || *a.cut_ == *b.cut_));
   }
+  template <class H>
+  friend H AbslHashValue(H h, const Distribution& d) {
+    return H::combine(std::move(h), *d.cut_, d.hull_, d.map_.identity());
+  }
 
  private:
   struct AxisTable {  // one buffer axis of a monotone map that follows a launch axis

@@ -46,7 +46,8 @@ struct Layer {
   template <class H>
   friend H AbslHashValue(H h, const Layer& l) {
     if (l.image != nullptr) h = H::combine(std::move(h), *l.image);
-    if (l.written != nullptr) h = H::combine(std::move(h), l.written->cut(), l.written->hull());
+    if (l.written != nullptr) h = H::combine(std::move(h), *l.written);
+    for (const DistributionRef& reader : l.readers) h = H::combine(std::move(h), *reader);
     return H::combine(std::move(h), l.readers.size());
   }
 };

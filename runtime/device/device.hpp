@@ -48,6 +48,8 @@ struct KernelCall {
   Box threads;
   detail::BlockGrid blocks;  ///< no block of a kernel of Form::blocks is cut
   absl::InlinedVector<detail::InstanceView, 6> views;
+  /// It takes so little time that the thread that submits it may run it, if it can begin at once.
+  bool brief = false;
 };
 
 using After = std::span<const base::Ticket>;

@@ -62,6 +62,7 @@ struct Call {
   detail::KernelCode code;
   detail::BlockGrid blocks;
   std::shared_ptr<const void> closure;
+  bool brief = false;           ///< device::KernelCall
   plan::RankPlanRef rank_plan;  ///< what the instructions were lowered from; may be null
   cluster::Envelope envelope;   ///< filled when there are other ranks
 

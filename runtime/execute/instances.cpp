@@ -21,24 +21,6 @@ constexpr Index kGapBytes = Index{64} << 10;
 
 /// Memory of buffers with one axis is made usable in pieces of so many bytes.
 constexpr Index kGranuleBytes = Index{64} << 10;
-constexpr std::size_t kManyRecords = 24;
-
-void add(Tickets& after, Ticket ticket, bool order_only) {
-  ticket.order_only = order_only;
-  if (order_only && ticket.done()) return;
-  for (Ticket& t : after) {
-    if (t.line != ticket.line) continue;
-    if (t.value == ticket.value) {
-      t.order_only = t.order_only && order_only;
-      return;
-    }
-    if (t.order_only && order_only) {
-      t.value = std::max(t.value, ticket.value);
-      return;
-    }
-  }
-  after.push_back(ticket);
-}
 
 }  // namespace
 
@@ -154,8 +136,8 @@ void Instances::grow(PlaceId id, const ByteBox& box) {
   set_strides(moved, larger, shape_.element_bytes, chunk);
   moved.chunk_offset = chunk;
   moved.ensured = place.ensured;
-  moved.records = place.records;
-  for (const Record& r : place.records) r.ticket.wait();
+  moved.users = place.users;
+  place.users.wait();
   try {
     for (const ByteBox& b : place.ensured) commit(id, moved, b);
   } catch (...) {
@@ -183,8 +165,8 @@ void Instances::give_back(PlaceId id, const Place& place) {
 
 void Instances::release(PlaceId id) {
   Place& place = at(id);
-  for (const Record& r : place.records) r.ticket.wait();
-  place.records.clear();
+  place.users.wait();
+  place.users.clear();
   if (is_adopted(id)) return;
   if (!dense()) {
     give_back(id, place);
@@ -228,65 +210,16 @@ detail::InstanceView Instances::view(PlaceId id) const {
   return v;
 }
 
-void Instances::before_read(PlaceId id, const ByteBox& box, Tickets& after) const {
-  for (const Record& r : at(id).records) {
-    if (r.write && r.box.overlaps(box)) add(after, r.ticket, false);
-  }
-}
-
-void Instances::before_write(PlaceId id, const ByteBox& box, Tickets& after) const {
-  for (const Record& r : at(id).records) {
-    if (r.box.overlaps(box)) add(after, r.ticket, true);
-  }
-}
-
-void Instances::note_read(PlaceId id, const ByteBox& box, Ticket by) {
-  Place& place = at(id);
-  for (Record& r : place.records) {
-    if (!r.write && r.ticket.line == by.line && box.contains(r.box)) {  // a lane completes in order
-      r = {box, by, false};
-      return;
-    }
-  }
-  if (place.records.size() >= kManyRecords) prune(place);
-  place.records.push_back({box, by, false});
-}
-
-void Instances::note_write(PlaceId id, const ByteBox& box, Ticket by) {
-  Place& place = at(id);
-  heal(place, box);
-  std::erase_if(place.records, [&](const Record& r) { return box.contains(r.box) && r.ticket != by; });
-  if (by.line == nullptr) return;
-  if (place.records.size() >= kManyRecords) prune(place);
-  place.records.push_back({box, by, true});
-}
-
-// Of what a failed write has left, `box` is written anew.
-void Instances::heal(Place& place, const ByteBox& box) {
-  std::vector<Record> rest;
-  std::erase_if(place.records, [&](const Record& r) {
-    if (!r.write || !r.box.overlaps(box) || box.contains(r.box) || !r.ticket.done() || !r.ticket.failure())
-      return false;
-    BoxList left{r.box};
-    base::subtract(left, box);
-    for (const ByteBox& b : left) rest.push_back({b, r.ticket, true});
-    return true;
-  });
-  place.records.insert(place.records.end(), rest.begin(), rest.end());
-}
-
-// What is done orders nobody any more; a failed write is still news to those who read.
-void Instances::prune(Place& place) {
-  std::erase_if(place.records,
-                [](const Record& r) { return r.ticket.done() && !(r.write && r.ticket.failure()); });
+bool Instances::idle() const {
+  return std::all_of(places_.begin(), places_.end(), [](const Place& p) { return p.users.idle(); });
 }
 
 void Instances::all_users(Tickets& after) const {
   for (const Place& p : places_) {
-    for (const Record& r : p.records) {
-      after.push_back(r.ticket);
-      after.back().order_only = !r.write;
-    }
+    p.users.for_each([&](const ByteBox&, Ticket ticket, bool writes) {
+      ticket.order_only = !writes;
+      after.push_back(ticket);
+    });
   }
 }
 

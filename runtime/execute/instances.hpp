@@ -7,8 +7,6 @@
 //
 // Threads: one at a time.
 
-#include <absl/container/inlined_vector.h>
-
 #include <optional>
 #include <vector>
 
@@ -17,11 +15,10 @@
 #include "base/timeline.hpp"
 #include "device/device.hpp"
 #include "execute/places.hpp"
+#include "execute/users.hpp"
 #include "nuna/instance.hpp"
 
 namespace nuna::execute {
-
-using Tickets = absl::InlinedVector<base::Ticket, 6>;
 
 /// Memory of the program's own, dense, that is to be the instance in one place. The program keeps it alive.
 struct Adopted {
@@ -67,25 +64,30 @@ class Instances {
   detail::InstanceView view(base::PlaceId place) const;
 
   /// What an operation that reads (writes) `box` comes after. A reader shares the fate of what it reads.
-  void before_read(base::PlaceId place, const base::ByteBox& box, Tickets& after) const;
-  void before_write(base::PlaceId place, const base::ByteBox& box, Tickets& after) const;
+  void before_read(base::PlaceId place, const base::ByteBox& box, Tickets& after) const {
+    at(place).users.before_read(box, after);
+  }
+  void before_write(base::PlaceId place, const base::ByteBox& box, Tickets& after) const {
+    at(place).users.before_write(box, after);
+  }
   /// Notes that the operation `by` reads (writes) `box`; a default ticket: it is done.
-  void note_read(base::PlaceId place, const base::ByteBox& box, base::Ticket by);
-  void note_write(base::PlaceId place, const base::ByteBox& box, base::Ticket by);
+  void note_read(base::PlaceId place, const base::ByteBox& box, base::Ticket by) {
+    at(place).users.note_read(box, by);
+  }
+  void note_write(base::PlaceId place, const base::ByteBox& box, base::Ticket by) {
+    at(place).users.note_write(box, by);
+  }
   /// Calls f(box, ticket, writes) for every operation noted in `place`, done or not.
   template <class F>
   void for_each_user(base::PlaceId place, F f) const {
-    for (const Record& r : at(place).records) f(r.box, r.ticket, r.write);
+    at(place).users.for_each(f);
   }
+  /// Whether nothing is in flight in any place, and nothing failed is held. May say no where little is known.
+  bool idle() const;
   /// Everything in flight in any place; and the failure of what is held (not of those that read it).
   void all_users(Tickets& after) const;
 
  private:
-  struct Record {
-    base::ByteBox box;
-    base::Ticket ticket;
-    bool write = false;
-  };
   struct Place {
     base::ByteBox box;       // stored; the whole buffer if dense
     Index first_offset = 0;  // of element (0, 0, 0), which may lie outside the box
@@ -94,7 +96,7 @@ class Instances {
     base::BoxList ensured;
     bool half_committed = false;  // an ensure() failed
     int pins = 0;
-    std::vector<Record> records;
+    Users users;
   };
 
   bool is_adopted(base::PlaceId p) const { return adopted_ && adopted_->place == p; }
@@ -107,8 +109,6 @@ class Instances {
   void commit(base::PlaceId id, const Place& place, const base::ByteBox& box) const;
   device::Region region_in(base::PlaceId id, const Place& place, const base::ByteBox& box) const;
   Index offset_of(const Place& place, const base::ByteBox& box) const;
-  static void heal(Place& place, const base::ByteBox& box);
-  static void prune(Place& place);
 
   base::Shape shape_;
   address::Arena& arena_;

@@ -149,6 +149,7 @@ Ticket Live::run(const Instruction& step, const Call& call, const Tickets& after
   kernel.blocks = call.blocks;
   kernel.closure = call.closure;
   kernel.threads = step.threads;
+  kernel.brief = call.brief;
   absl::InlinedVector<base::PlaceId, 6> place_of(call.buffers.size(), step.place);
   for (const PlacedBox& r : step.reads) place_of[static_cast<std::size_t>(r.argument)] = r.place;
   for (const PlacedBox& w : step.writes) place_of[static_cast<std::size_t>(w.argument)] = w.place;

@@ -261,6 +261,7 @@ Completion Program::launch(const Launch& launch) {
   call.code = launch.code;
   call.blocks = blocks_of(launch.arguments.shape);
   call.closure = launch.closure;
+  call.brief = launch.brief;
   stats_.launched();
   return perform(launch.arguments, call, "launch", launch.site);
 }

@@ -58,6 +58,7 @@ struct Launch {
   Arguments arguments;
   detail::KernelCode code;
   std::shared_ptr<const void> closure;
+  bool brief = false;  ///< device::KernelCall
 };
 
 struct ProgramConfig {

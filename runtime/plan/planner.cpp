@@ -149,7 +149,7 @@ coherence::DirectoryRef Planner::intern(DirectoryState state) {
 }
 
 coherence::DirectoryRef Planner::fresh(const base::Shape& shape) {
-  return states_.intern(DirectoryState(shape));
+  return states_.intern(DirectoryState(shape, config_.team.ranks));
 }
 
 access::CutRef Planner::cut_for(const LaunchShape& launch, std::string_view what) {
@@ -318,13 +318,16 @@ void Planner::plan_messages(int argument, const DirectoryState& state, const Dis
 ArgumentEffect Planner::effect_of(const ArgumentUse& use, const DirectoryState& state,
                                   const Distribution& touched) const {
   ArgumentEffect effect;
+  if (touched.hull().empty()) return effect;
+  // Of many rows in a buffer that is written all over, one look is enough.
+  const bool may_be_undefined = use.reads && !state.never_written(touched.hull()).empty();
   const access::Range mine = touched.parts_of(config_.rank);
   for (int p = mine.begin; p < mine.end; ++p) {
     const BoxList boxes = touched.boxes(p);
     if (boxes.empty()) continue;
     if (use.reads || use.may) effect.reads.push_back({p, boxes});
     if (use.writes) effect.writes.push_back({p, boxes});
-    if (!use.reads || effect.undefined_read) continue;
+    if (!may_be_undefined || effect.undefined_read) continue;
     for (const ByteBox& b : boxes) {
       if (const BoxList undefined = state.never_written(b); !undefined.empty()) {
         effect.undefined_read = true;
@@ -333,7 +336,7 @@ ArgumentEffect Planner::effect_of(const ArgumentUse& use, const DirectoryState& 
       }
     }
   }
-  if (!use.writes || touched.hull().empty()) return effect;
+  if (!use.writes) return effect;
   if (touched.fills_hull()) {
     effect.overwritten.push_back(touched.hull());
   } else {

@@ -43,7 +43,7 @@ class Work {
   }
 
   plan::PlacePlan take_steps() { return std::move(steps_); }
-  const std::vector<ResidencyState>& states() const { return states_; }
+  std::vector<ResidencyState> take_states() { return std::move(states_); }
 
  private:
   PlaceId own_place(int part) const {
@@ -386,7 +386,7 @@ const Lowered& Lowering::lower(const plan::Planned& planned, const plan::Uses& u
   auto entry = std::make_unique<Entry>(compute(*planned.plan, uses, states, manner));
   entry->plan = planned.plan;
   std::size_t weight = 16 + 4 * entry->lowered.plan->instructions.size();
-  for (const auto& s : entry->lowered.next) weight += s->holdings().size();
+  for (const auto& s : entry->lowered.next) weight += s->holdings().weight();
   if (cached_boxes_ + weight > config_.cache_boxes) {
     cache_.clear();
     cached_boxes_ = 0;
@@ -402,7 +402,7 @@ Lowering::Entry Lowering::compute(const plan::RankPlan& plan, const plan::Uses& 
   Entry entry;
   entry.before = states;
   entry.lowered.plan = std::make_shared<const plan::PlacePlan>(work.take_steps());
-  for (const ResidencyState& s : work.states()) entry.lowered.next.push_back(intern(s));
+  for (ResidencyState& s : work.take_states()) entry.lowered.next.push_back(intern(std::move(s)));
   return entry;
 }
 

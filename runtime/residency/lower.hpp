@@ -57,7 +57,7 @@ class Lowering {
   const Lowered* find(const plan::Planned& planned, StateKeys states, Manner manner);
 
   ResidencyRef intern(ResidencyState state) {
-    const std::size_t weight = 1 + state.holdings().size();
+    const std::size_t weight = 1 + state.holdings().weight();
     return states_.intern(std::move(state), weight);
   }
 

@@ -57,7 +57,7 @@ void ResidencyState::transform(const ByteBox& box, F places_after) {
   }
   std::vector<Holding> fresh;
   for (const Holding& h : changed) {
-    holdings_.erase(h);
+    holdings_.erase(holdings_.lower_bound(h));
     BoxList rest;
     base::subtract(h.box, box, rest);
     for (const ByteBox& b : rest) fresh.push_back({b, h.places});
@@ -75,13 +75,13 @@ void ResidencyState::unite(std::vector<Holding> fresh) {
     fresh.pop_back();
     while (const auto other = one_box_with(h)) {
       h.box = *base::united(other->box, h.box);
-      holdings_.erase(*other);
+      holdings_.erase(holdings_.lower_bound(*other));
     }
     if (holdings_.empty()) apart_ = true;
-    const auto next = holdings_.upper_bound(h);
+    const auto next = holdings_.lower_bound(h);
     if (next != holdings_.end() && next->box[0].begin < h.box[0].end) apart_ = false;
     if (next != holdings_.begin() && h.box[0].begin < std::prev(next)->box[0].end) apart_ = false;
-    holdings_.insert(next, h);
+    holdings_.insert(h);
   }
 }
 

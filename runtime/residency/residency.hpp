@@ -5,8 +5,6 @@
 // what other ranks send or expect; eviction, stealing and replicas may change it freely, as long as no box that the
 // directory says this rank holds loses its last place. Pure.
 
-#include <absl/container/btree_set.h>
-
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,6 +12,7 @@
 
 #include "base/boxes.hpp"
 #include "base/ids.hpp"
+#include "base/shared_sorted.hpp"
 
 namespace nuna::residency {
 
@@ -41,6 +40,10 @@ struct Holding {
   base::ByteBox box;
   PlaceSet places;
   friend bool operator==(const Holding&, const Holding&) = default;
+  template <class H>
+  friend H AbslHashValue(H h, const Holding& holding) {
+    return H::combine(std::move(h), holding.box, holding.places.bits());
+  }
 };
 
 /// The order of holdings: by where their boxes begin.
@@ -52,7 +55,7 @@ struct Before {
     return false;
   }
 };
-using Holdings = absl::btree_set<Holding, Before>;
+using Holdings = base::SharedSorted<Holding, Before>;
 
 class ResidencyState {
  public:
@@ -77,8 +80,7 @@ class ResidencyState {
   }
   template <class H>
   friend H AbslHashValue(H h, const ResidencyState& s) {
-    for (const Holding& x : s.holdings_) h = H::combine(std::move(h), x.box, x.places.bits());
-    return H::combine(std::move(h), s.holdings_.size());
+    return H::combine(std::move(h), s.holdings_);
   }
 
  private:

@@ -122,6 +122,64 @@ TEST_F(HostDeviceTest, AKernelRunsOnAsManyThreadsAsTheDeviceHas) {
   EXPECT_EQ(arrived, 3);
 }
 
+template <class F>
+KernelCall brief(F f) {
+  KernelCall c = call(std::move(f), Box{{0, 8}});
+  c.brief = true;
+  return c;
+}
+
+TEST_F(HostDeviceTest, ABriefKernelIsRunWholeByTheThreadThatSubmitsIt) {
+  const auto d = device(3);
+  std::thread::id who;
+  const auto ticket = d->run(brief([&](const Box& box) {
+                               who = std::this_thread::get_id();
+                               EXPECT_EQ(box, (Box{{0, 8}}));
+                             }),
+                             {});
+  EXPECT_TRUE(ticket.done());
+  EXPECT_EQ(who, std::this_thread::get_id());
+}
+
+TEST_F(HostDeviceTest, ABriefKernelThatCannotBeginAtOnceWaitsItsTurn) {
+  const auto d = device(1);
+  base::Timeline elsewhere(bell_);
+  const base::Ticket pending{&elsewhere, 1};
+  std::thread::id who;
+  const auto note = [&](const Box&) { who = std::this_thread::get_id(); };
+  const auto after_another = d->run(brief(note), std::span(&pending, 1));
+  EXPECT_FALSE(after_another.done());
+  const auto behind_it = d->run(brief(note), {});
+  EXPECT_FALSE(behind_it.done());
+  elsewhere.complete(1);
+  behind_it.wait();
+  EXPECT_TRUE(after_another.done());
+  EXPECT_NE(who, std::this_thread::get_id());
+}
+
+TEST_F(HostDeviceTest, ABriefKernelThatThrowsFailsItsOwnTicketOnly) {
+  const auto d = device(2);
+  const auto ticket = d->run(brief([](const Box&) { throw std::runtime_error("no more"); }), {});
+  EXPECT_THAT(failure_text(ticket), AllOf(HasSubstr("heat"), HasSubstr("no more")));
+  EXPECT_EQ(failure_text(d->run(brief([](const Box&) {}), {})), "");
+  const auto later = d->run(brief([](const Box&) {}), std::span(&ticket, 1));
+  EXPECT_THAT(failure_text(later), HasSubstr("no more"));
+}
+
+TEST_F(HostDeviceTest, BriefKernelsAndOthersKeepTheirOrder) {
+  const auto d = device(2);
+  std::atomic<int> turn{0};
+  base::Ticket last;
+  for (int i = 0; i < 3000; ++i) {
+    KernelCall c = call([&turn, i](const Box&) { EXPECT_EQ(turn.exchange(i + 1), i); }, Box{{0, 1}});
+    c.brief = i % 7 % 3 != 0;
+    last = d->run(std::move(c), {});
+    if (i % 5 == 0) last.wait();
+  }
+  last.wait();
+  EXPECT_EQ(turn, 3000);
+}
+
 TEST_F(HostDeviceTest, EachThreadGetsOneContiguousPart) {
   const auto d = device(3);
   base::Mutex mutex;

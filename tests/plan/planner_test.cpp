@@ -266,5 +266,33 @@ TEST(Planner, EmptyLaunchesHaveEqualSignaturesOnAllRanksAndOthersDiffer) {
             b.plan(launch_of({}, {64, 63}), {}, "launch").signature);
 }
 
+TEST(Planner, OfOneRankItCountsOnlyWhichBytesWereWritten) {
+  Planner p = planner(1, 2);
+  const auto written =
+      p.plan(launch_of({writing(0, one_to_one())}), {p.fresh(kSquare)}, "launch 'write'").next.front();
+  for (Index moved = 0; moved < 20; ++moved) {
+    const Domain rows(Box{{0, 32}, {0, 64}});
+    const auto shifted = one_to_one().shifted({moved, 0});
+    EXPECT_EQ(p.plan(launch_of({writing(0, shifted)}, rows), {written}, "launch 'again'").next.front(),
+              written);
+    EXPECT_EQ(p.plan(launch_of({reading(0, shifted)}, rows), {written}, "launch 'read'").next.front(),
+              written);
+  }
+  EXPECT_EQ(p.counts().flattened, 0);
+}
+
+TEST(Planner, StatesThatDifferInWhoReadsHashApart) {
+  Planner p = planner(2, 1);
+  const auto written =
+      p.plan(launch_of({writing(0, one_to_one())}), {p.fresh(kSquare)}, "launch 'write'").next.front();
+  std::set<std::size_t> hashes;
+  for (Index moved = 0; moved < 20; ++moved) {
+    const LaunchShape launch =
+        launch_of({reading(0, one_to_one().shifted({moved, 0}))}, Box{{0, 32}, {0, 64}});
+    hashes.insert(absl::HashOf(*p.plan(launch, {written}, "launch 'read'").next.front()));
+  }
+  EXPECT_EQ(hashes.size(), 20u);
+}
+
 }  // namespace
 }  // namespace nuna::plan

@@ -18,6 +18,7 @@ nuna::Event start(Context& context, const GridLaunch& launch) {
   request.closure = launch.closure;
   request.arguments = launch.arguments.data();
   request.argument_count = launch.arguments.size();
+  request.brief = launch.brief;
   return detail::launch(context.state(), request);
 }
 

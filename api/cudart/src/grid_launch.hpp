@@ -20,6 +20,7 @@ struct GridLaunch {
   detail::RunFunction run = nullptr;
   std::shared_ptr<const void> closure;
   std::vector<detail::LaunchArgument> arguments;
+  bool brief = false;  ///< the calling thread may run it (detail::LaunchRequest)
 };
 
 /// Throws Error.

@@ -186,10 +186,14 @@ std::shared_ptr<const KernelAction> KernelAction::with_arguments(std::vector<std
 
 std::uint64_t KernelAction::blocks() const { return product(shape_.grid); }
 
-bool KernelAction::is_short() const {
+bool KernelAction::is_known_short() const {
   const std::uint64_t each = function_.block_picoseconds.load(std::memory_order_relaxed);
-  return blocks() == 1 ||
-         (each != 0 && static_cast<double>(each) * static_cast<double>(blocks()) < kShortPicoseconds);
+  return each != 0 && static_cast<double>(each) * static_cast<double>(blocks()) < kShortPicoseconds;
+}
+
+void KernelAction::note_time(std::uint64_t blocks, std::chrono::duration<double, std::pico> took) const {
+  const double each = took.count() / static_cast<double>(blocks);
+  function_.block_picoseconds.store(static_cast<std::uint64_t>(each) + 1, std::memory_order_relaxed);
 }
 
 // A thread for each block, since they wait for each other. This one waits for all.
@@ -250,15 +254,12 @@ void KernelAction::run(Crew& crew) const {
 void KernelAction::run_here(Crew& crew) const {
   if (shape_.cooperative && blocks() > 1) return run_together();
   const auto threads = static_cast<std::uint64_t>(crew.threads());
-  const bool alone = threads == 1 || is_short();
+  const bool alone = threads == 1 || blocks() == 1 || is_known_short();
   const std::uint64_t per_tile = alone ? blocks() : blocks() / (threads * kTilesPerThread);
   KernelJob job(*this, Tiles(shape_.grid, per_tile), product(shape_.block));
   const auto start = std::chrono::steady_clock::now();
   crew.perform(job, alone);
-  const std::chrono::duration<double, std::pico> took = std::chrono::steady_clock::now() - start;
-  const double each =
-      took.count() / static_cast<double>(blocks()) * (alone ? 1.0 : static_cast<double>(threads));
-  function_.block_picoseconds.store(static_cast<std::uint64_t>(each) + 1, std::memory_order_relaxed);
+  note_time(blocks(), (std::chrono::steady_clock::now() - start) * static_cast<int>(alone ? 1 : threads));
 }
 
 }  // namespace nuna::cudart

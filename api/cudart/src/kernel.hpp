@@ -2,6 +2,7 @@
 // A kernel's launch as an operation of the lane.
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,6 +40,11 @@ class KernelAction final : public Action, public std::enable_shared_from_this<Ke
   /// The same with the program's arguments, told to the watcher.
   cudaError_t run_watched(const GridBox& blocks, Watcher& watcher) const;
 
+  /// Whether, by what launches of it took, to wake another thread costs more than it brings.
+  bool is_known_short() const;
+  /// Some blocks took that long on one thread.
+  void note_time(std::uint64_t blocks, std::chrono::duration<double, std::pico> took) const;
+
   const Function& function() const { return function_; }
   const void* host() const { return host_; }  ///< by which the program names the function
   const LaunchShape& shape() const { return shape_; }
@@ -54,7 +60,6 @@ class KernelAction final : public Action, public std::enable_shared_from_this<Ke
 
   void copy_arguments(void** arguments);
   std::uint64_t blocks() const;
-  bool is_short() const;
   void run_here(Crew& crew) const;
   void run_together() const;
 

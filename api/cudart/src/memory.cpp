@@ -88,6 +88,7 @@ void* Memory::allocate_device(std::size_t bytes, Allocation::Kind kind, unsigned
 
 void* Memory::add(const Allocation& allocation) {
   allocations_[allocation.first] = allocation;
+  ++changes_;
   if (is_device(allocation.kind)) {
     const std::size_t used = used_bytes_ += list_.taken_bytes(allocation.first);
     most_used_bytes_ = std::max(most_used_bytes_.load(), used);
@@ -173,6 +174,7 @@ bool Memory::free(const void* first, std::initializer_list<Allocation::Kind> kin
   if (found == allocations_.end()) return false;
   const Allocation allocation = found->second;
   if (std::find(kinds.begin(), kinds.end(), allocation.kind) == kinds.end()) return false;
+  ++changes_;
   allocations_.erase(found);
   give_back(allocation);
   return true;
@@ -193,6 +195,7 @@ void Memory::free_returned() {
     const auto found = allocations_.find(first);
     if (found == allocations_.end()) continue;
     give_back(found->second);
+    ++changes_;
     allocations_.erase(found);
   }
 }
@@ -294,6 +297,7 @@ void Memory::drop_unused(std::size_t keep_bytes) {
     if (unused <= keep_bytes) continue;
     unused -= bytes;
     list_.remove(first);
+    ++changes_;
     chunks_.erase(first);
     chunk_bytes_ -= bytes;
   }
@@ -303,6 +307,7 @@ void Memory::clear() {
   const std::lock_guard lock(mutex_);
   free_returned();
   for (const auto& [first, allocation] : allocations_) give_back(allocation);
+  ++changes_;
   allocations_.clear();
   drop_unused(0);
 }

@@ -66,6 +66,8 @@ class Memory {
     std::size_t bytes = 0;
   };
   std::optional<Backing> backing(const void* pointer);
+  /// Another number whenever find() or backing() may answer otherwise than before.
+  std::uint64_t changes() const { return changes_.load(); }
   std::vector<Backing> backings();  ///< all, by address
   /// Opens the host's views again where launches have closed them. Of one rank.
   void open_views();
@@ -112,6 +114,7 @@ class Memory {
   mutable std::mutex mutex_;
   std::map<std::uintptr_t, Allocation> allocations_;
   std::map<std::uintptr_t, Chunk> chunks_;  // by the address that can be allocated first
+  std::atomic<std::uint64_t> changes_{0};
   FreeList list_;
   std::size_t chunks_made_ = 0;
   std::size_t chunk_bytes_ = 0;

@@ -82,16 +82,22 @@ SplitPlan::SplitPlan(const access::KernelModel& model, const access::LaunchNumbe
   std::vector<bool> read_spans(model.pointers.size());
   for (std::uint32_t p = 0; p < model.pointers.size(); ++p)
     read_spans[p] = access_.reads(p) && spans_pay(p, parts, &SplitPlan::read);
+  join_rows(spans, written_);
+  join_rows(read_spans, read_);
   spans_ = std::move(spans);
   read_spans_ = std::move(read_spans);
-  read_.clear();
-  written_.clear();
   Index rows = 0;
   for (std::uint32_t p = 0; p < model.pointers.size(); ++p) {
     for (int part = 0; access_.writes(p) && part < parts; ++part)
       rows += rows_in(written(p, part_of(axis_, parts, part)));
   }
   if (rows > kMostRows) reason_ = "writes " + std::to_string(rows) + " rows that lie apart";
+}
+
+void SplitPlan::join_rows(const std::vector<bool>& of_pointers, Footprints& footprints) {
+  for (auto& [key, footprint] : footprints) {
+    if (of_pointers[std::get<0>(key)]) footprint = as_span(footprint);
+  }
 }
 
 std::optional<std::string> SplitPlan::refusal(const access::KernelModel& model, int parts) {

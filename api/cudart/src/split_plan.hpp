@@ -1,6 +1,6 @@
 #pragma once
 // Whether the blocks of a launch can be shared out, along which axis, and what each share touches. Of a signature: a kernel, the sizes of
-// its grid and blocks, and the scalars that its addresses depend on.
+// its grid and blocks, and the numbers that decide what it touches (access/launch_form.hpp). Bytes are those of the launch that it is made for.
 
 #include <cstdint>
 #include <map>
@@ -40,6 +40,7 @@ class SplitPlan {
   std::optional<std::string> refusal(const access::KernelModel& model, int parts);
   std::optional<std::string> choose_axis(const access::KernelModel& model, int parts);
   using Touched = const access::Footprint& (SplitPlan::*)(std::uint32_t, const access::BlockBox&);
+  static void join_rows(const std::vector<bool>& of_pointers, Footprints& footprints);
   bool spans_pay(std::uint32_t pointer, int parts, Touched touched);
   double traffic(const access::KernelModel& model, int axis, int parts);
   access::BlockBox part_of(int axis, int parts, int part) const;

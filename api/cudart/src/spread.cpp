@@ -19,12 +19,24 @@ namespace {
 
 /// Plans and bindings are forgotten all at once where a program makes ever new ones.
 constexpr std::size_t kMostPlans = 1024;
+constexpr std::size_t kMostBindings = 4096;
 
 std::uint64_t thread_cpu_ns() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
+
+/// CPU time of kernels on the thread that launches, while it is counted there.
+struct KernelsHere {
+  static thread_local KernelsHere* now;
+  std::uint64_t cpu_ns = 0;
+  KernelsHere() { now = this; }
+  ~KernelsHere() { now = nullptr; }
+  KernelsHere(const KernelsHere&) = delete;
+  KernelsHere& operator=(const KernelsHere&) = delete;
+};
+thread_local KernelsHere* KernelsHere::now = nullptr;
 
 /// Of what ranks agree on; kernels have their addresses.
 constexpr std::uint64_t kFillSubject = 1;
@@ -40,56 +52,6 @@ bool shows_order(const access::KernelModel& model) {
                   !model.pointers[access.pointer].variable.empty();
          });
 }
-
-/// The kernel on the device that calls it, with that device's pointers.
-struct SharedKernel {
-  struct Patch {
-    std::uint32_t argument;
-    std::uint32_t offset;
-    std::size_t view;
-    Index in_buffer;
-    std::uint32_t pointer;  ///< in the model
-    Interval allocation;    ///< around it, in the buffer
-  };
-  Spread* spread;
-  std::shared_ptr<const KernelAction> action;
-  std::vector<Patch> patches;
-
-  static void run(const void* self, const Box& blocks, const detail::InstanceView* views) {
-    const auto& kernel = *static_cast<const SharedKernel*>(self);
-    const nuna_kernel& code = *kernel.action->function().kernel;
-    // 16 bytes each at least, as the code may load whole vectors.
-    thread_local std::vector<std::max_align_t> memory;
-    thread_local std::vector<const void*> arguments;
-    arguments.assign(kernel.action->arguments(), kernel.action->arguments() + code.parameters);
-    std::size_t words = 0;
-    for (const Patch& patch : kernel.patches)
-      words += code.parameter_bytes[patch.argument] / sizeof(std::max_align_t) + 1;
-    memory.resize(std::max(memory.size(), words));
-    std::max_align_t* next = memory.data();
-    for (const Patch& patch : kernel.patches) {
-      const std::size_t bytes = code.parameter_bytes[patch.argument];
-      if (arguments[patch.argument] == kernel.action->arguments()[patch.argument]) {
-        std::memcpy(next, arguments[patch.argument], bytes);
-        arguments[patch.argument] = next;
-        next += bytes / sizeof(std::max_align_t) + 1;
-      }
-      const char* const pointer = views[patch.view].origin + patch.in_buffer;
-      std::memcpy(static_cast<std::byte*>(const_cast<void*>(arguments[patch.argument])) + patch.offset,
-                  &pointer, sizeof pointer);
-    }
-    std::vector<PointerPlace> places;
-    if (Audit::of(kernel.action->function()) != nullptr) {
-      for (const Patch& patch : kernel.patches) {
-        const auto origin = static_cast<Index>(reinterpret_cast<std::uintptr_t>(views[patch.view].origin));
-        places.push_back({patch.pointer, {origin + patch.allocation.begin, origin + patch.allocation.end}});
-      }
-    }
-    const Heard heard;
-    const cudaError_t error = kernel.action->run_blocks(cudart::blocks_of(blocks), arguments.data(), places);
-    if (error != cudaSuccess) kernel.spread->note_error(error);
-  }
-};
 
 bool overlap(const std::byte* a, const std::byte* b, std::size_t bytes) {
   const auto first = std::minmax(reinterpret_cast<std::uintptr_t>(a), reinterpret_cast<std::uintptr_t>(b));
@@ -125,6 +87,54 @@ void join(std::vector<Interval>& runs, std::vector<Box>& boxes) {
 }
 
 }  // namespace
+
+/// The kernel on the device that calls it, with that device's pointers.
+struct SharedKernel {
+  Spread* spread;
+  std::shared_ptr<const KernelAction> action;
+  std::shared_ptr<const std::vector<Spread::Patch>> patches;
+
+  static void run(const void* self, const Box& blocks, const detail::InstanceView* views) {
+    const auto& kernel = *static_cast<const SharedKernel*>(self);
+    const nuna_kernel& code = *kernel.action->function().kernel;
+    // 16 bytes each at least, as the code may load whole vectors.
+    thread_local std::vector<std::max_align_t> memory;
+    thread_local std::vector<const void*> arguments;
+    arguments.assign(kernel.action->arguments(), kernel.action->arguments() + code.parameters);
+    std::size_t words = 0;
+    for (const Spread::Patch& patch : *kernel.patches)
+      words += code.parameter_bytes[patch.argument] / sizeof(std::max_align_t) + 1;
+    memory.resize(std::max(memory.size(), words));
+    std::max_align_t* next = memory.data();
+    for (const Spread::Patch& patch : *kernel.patches) {
+      const std::size_t bytes = code.parameter_bytes[patch.argument];
+      if (arguments[patch.argument] == kernel.action->arguments()[patch.argument]) {
+        std::memcpy(next, arguments[patch.argument], bytes);
+        arguments[patch.argument] = next;
+        next += bytes / sizeof(std::max_align_t) + 1;
+      }
+      const char* const pointer = views[patch.view].origin + patch.in_buffer;
+      std::memcpy(static_cast<std::byte*>(const_cast<void*>(arguments[patch.argument])) + patch.offset,
+                  &pointer, sizeof pointer);
+    }
+    std::vector<PointerPlace> places;
+    if (Audit::of(kernel.action->function()) != nullptr) {
+      for (const Spread::Patch& patch : *kernel.patches) {
+        const auto origin = static_cast<Index>(reinterpret_cast<std::uintptr_t>(views[patch.view].origin));
+        places.push_back({patch.pointer, {origin + patch.allocation.begin, origin + patch.allocation.end}});
+      }
+    }
+    const Heard heard;
+    KernelsHere* const counted = KernelsHere::now;
+    const std::uint64_t before = counted == nullptr ? 0 : thread_cpu_ns();
+    const auto start = std::chrono::steady_clock::now();
+    const cudaError_t error = kernel.action->run_blocks(cudart::blocks_of(blocks), arguments.data(), places);
+    kernel.action->note_time(static_cast<std::uint64_t>(blocks.count()),
+                             std::chrono::steady_clock::now() - start);
+    if (counted != nullptr) counted->cpu_ns += thread_cpu_ns() - before;
+    if (error != cudaSuccess) kernel.spread->note_error(error);
+  }
+};
 
 void Spread::settle() {
   for (; !events_.empty(); events_.pop_front()) {
@@ -209,14 +219,15 @@ void Spread::run_on_host(const KernelAction& action, const std::string& why) {
 std::optional<std::string> Spread::why_whole(const KernelAction& action) {
   const access::KernelModel* const model = action.function().model.get();
   if (model == nullptr) return std::nullopt;
-  return plans_of(action, *model).plan->reason();
+  return plans_of(action, *model).plans->plan->reason();
 }
 
 bool Spread::launch(const KernelAction& action) {
   if (!timed_) return launch_untimed(action);
+  const KernelsHere kernels;
   const std::uint64_t before = thread_cpu_ns();
   const bool started = launch_untimed(action);
-  cpu_ns_ += thread_cpu_ns() - before;
+  cpu_ns_ += thread_cpu_ns() - before - kernels.cpu_ns;
   return started;
 }
 
@@ -234,60 +245,114 @@ bool Spread::launch_untimed(const KernelAction& action) {
     run_on_host(action, "it prints, and only the first rank is heard");
     return false;
   }
-  Plans& plans = plans_of(action, *model);
-  if (const auto& why = plans.plan->reason()) {
+  Recent& recent = plans_of(action, *model);
+  if (const auto& why = recent.plans->plan->reason()) {
     if (!model->refusals.empty() || (replicated() && writes_elsewhere(action))) {
       run_on_host(action, *why);
       return false;
     }
     tell(action, "one", *why);
   }
-  return start(action, *model, plans);
+  return start(action, *model, recent);
 }
 
-Spread::Plans& Spread::plans_of(const KernelAction& action, const access::KernelModel& model) {
-  const access::LaunchNumbers numbers =
+Spread::Recent& Spread::plans_of(const KernelAction& action, const access::KernelModel& model) {
+  access::LaunchNumbers numbers =
       numbers_of(action.shape().grid, action.shape().block, action.arguments(), model);
   const Grid& grid = action.shape().grid;
   const Grid& block = action.shape().block;
-  Signature signature{
-      &action.function(), {grid[0], grid[1], grid[2], block[0], block[1], block[2]}, numbers.scalars};
-  auto found = plans_.find(signature);
-  if (found == plans_.end()) {
-    if (plans_.size() >= kMostPlans) {
-      settle();
-      plans_.clear();
-    }
-    auto made = std::make_unique<Plans>(
-        Plans{std::make_shared<SplitPlan>(model, numbers, devices_), shows_order(model), {}});
-    found = plans_.emplace(std::move(signature), std::move(made)).first;
+  const std::array<std::uint32_t, 6> sizes{grid[0], grid[1], grid[2], block[0], block[1], block[2]};
+  Recent& recent = recent_.try_emplace(&action.function(), model).first->second;
+  if (recent.plans == nullptr || recent.sizes != sizes || recent.scalars != numbers.scalars) {
+    recent.sizes = sizes;
+    find_plans(model, numbers, recent, action.function());
+    recent.scalars = std::move(numbers.scalars);
+    recent.binding = nullptr;
   }
-  return *found->second;
+  return recent;
 }
 
-/// Null where a pointer leads to memory that Nuna does not move.
-Spread::Binding* Spread::binding_of(const KernelAction& action, const access::KernelModel& model,
-                                    Plans& plans) {
+void Spread::find_plans(const access::KernelModel& model, const access::LaunchNumbers& numbers,
+                        Recent& recent, const Function& function) {
+  recent.plans = nullptr;
+  access::LaunchForm::Form form = recent.form.of(numbers);
+  Signature signature{&function, recent.sizes, std::move(form.deciding)};
+  auto found = plans_.find(signature);
+  if (found == plans_.end()) {
+    if (plans_.size() >= kMostPlans) forget_plans();
+    auto made = std::make_unique<Plans>(
+        Plans{std::make_shared<SplitPlan>(model, numbers, devices_), form.begins, shows_order(model), {}});
+    found = plans_.emplace(std::move(signature), std::move(made)).first;
+  }
+  recent.plans = found->second.get();
+  recent.moved = std::move(form.begins);
+  for (std::size_t p = 0; p < recent.moved.size(); ++p) recent.moved[p] -= recent.plans->begins[p];
+}
+
+void Spread::forget_plans() {
+  forget_bindings();
+  for (auto& [function, recent] : recent_) recent.plans = nullptr;
+  plans_.clear();
+}
+
+void Spread::forget_bindings() {
+  settle();
+  for (auto& [function, recent] : recent_) recent.binding = nullptr;
+  for (auto& [signature, plans] : plans_) plans->bindings.clear();
+  bindings_ = 0;
+}
+
+/// False where a pointer leads to memory that Nuna does not move.
+bool Spread::find_binding(const KernelAction& action, const access::KernelModel& model, Recent& recent) {
+  const std::uint64_t changes = memory_.changes();
+  bool is_as_before = recent.binding != nullptr && recent.memory_changes == changes;
+  recent.pointers.resize(model.pointers.size());
+  for (std::size_t p = 0; p < model.pointers.size(); ++p) {
+    if (!model.pointers[p].variable.empty()) continue;
+    const std::uintptr_t pointer = pointer_of(action.arguments(), model.pointers[p]);
+    is_as_before = std::exchange(recent.pointers[p], pointer) == pointer && is_as_before;
+  }
+  if (is_as_before) return true;
+  recent.memory_changes = changes;
+  recent.binding = binding_of(model, recent);
+  if (recent.binding == nullptr) return false;
+  auto patches = std::make_shared<std::vector<Patch>>();
+  for (std::size_t t = 0; t < recent.binding->targets.size(); ++t) {
+    const Target& target = recent.binding->targets[t];
+    const access::Pointer& pointer = model.pointers[target.pointer];
+    patches->push_back({pointer.argument, pointer.offset, recent.binding->views[t],
+                        target.offset - recent.moved[target.pointer], target.pointer, target.allocation});
+  }
+  recent.patches = std::move(patches);
+  return true;
+}
+
+Spread::Binding* Spread::binding_of(const access::KernelModel& model, const Recent& recent) {
+  Plans& plans = *recent.plans;
   std::vector<Target> targets;
   std::vector<std::uint64_t> key;
   for (std::uint32_t p = 0; p < model.pointers.size(); ++p) {
     if (!model.pointers[p].variable.empty()) continue;
     if (!plans.plan->reads(p) && !plans.plan->writes(p)) continue;
-    const std::uintptr_t address = pointer_of(action.arguments(), model.pointers[p]);
+    const std::uintptr_t address = recent.pointers[p];
     const auto allocation = memory_.find(reinterpret_cast<const void*>(address));
     const auto backing = memory_.backing(reinterpret_cast<const void*>(address));
     if (!allocation || !backing) return nullptr;
     const auto begin = static_cast<Index>(allocation->first - backing->first);
     targets.push_back({p,
                        *backing,
-                       static_cast<Index>(address - backing->first),
+                       static_cast<Index>(address - backing->first) + recent.moved[p],
                        {begin, begin + static_cast<Index>(allocation->bytes)}});
     for (const Index word : {static_cast<Index>(backing->number), targets.back().offset, begin,
                              static_cast<Index>(allocation->bytes)})
       key.push_back(static_cast<std::uint64_t>(word));
   }
+  if (bindings_ >= kMostBindings) forget_bindings();
   auto& binding = plans.bindings[key];
-  if (binding == nullptr) binding = bind(std::move(targets), plans.plan);
+  if (binding == nullptr) {
+    binding = bind(std::move(targets), plans.plan);
+    ++bindings_;
+  }
   return binding.get();
 }
 
@@ -335,21 +400,17 @@ std::unique_ptr<Spread::Binding> Spread::bind(std::vector<Target> targets,
   return binding;
 }
 
-bool Spread::start(const KernelAction& action, const access::KernelModel& model, Plans& plans) {
-  Binding* const binding = binding_of(action, model, plans);
-  if (binding == nullptr) {
+bool Spread::start(const KernelAction& action, const access::KernelModel& model, Recent& recent) {
+  if (!find_binding(action, model, recent)) {
     run_on_host(action, "it was given a pointer to memory that is not the device's");
     return false;
   }
+  const Plans& plans = *recent.plans;
+  Binding* const binding = recent.binding;
   auto kernel = std::make_shared<SharedKernel>();
   kernel->spread = this;
   kernel->action = action.shared_from_this();
-  for (std::size_t t = 0; t < binding->targets.size(); ++t) {
-    const Target& target = binding->targets[t];
-    const access::Pointer& pointer = model.pointers[target.pointer];
-    kernel->patches.push_back({pointer.argument, pointer.offset, binding->views[t], target.offset,
-                               target.pointer, target.allocation});
-  }
+  kernel->patches = recent.patches;
   GridLaunch launch;
   for (const Argument& argument : binding->arguments) {
     detail::LaunchArgument made;
@@ -365,6 +426,7 @@ bool Spread::start(const KernelAction& action, const access::KernelModel& model,
   if (!plans.plan->reason()) launch.axis = plans.plan->axis();
   launch.run = &SharedKernel::run;
   launch.closure = std::move(kernel);
+  launch.brief = action.is_known_short();
   try {
     if (plans.in_order) settle();
     start(launch);

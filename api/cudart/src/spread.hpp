@@ -2,8 +2,8 @@
 // Launches over several devices: the program's one device is all of them.
 //
 // A kernel comes with a model of what its blocks touch (access/kernel_model.hpp). At the first launch of a signature the model is
-// evaluated with the launch's numbers (split_plan.hpp); if no two parts write the same bytes, the launch becomes one of Nuna's, whose
-// arguments are the buffers behind the kernel's pointers with what each part reads and writes of them. Nuna moves what is missing
+// evaluated with the launch's numbers (split_plan.hpp); launches with other scalars that only move what they touch have the same
+// signature (access/launch_form.hpp). If no two parts write the same bytes, the launch becomes one of Nuna's, whose arguments are the buffers behind the kernel's pointers with what each part reads and writes of them. Nuna moves what is missing
 // (paper 004, sections 6 and 8, over a tracker that knows sharers). Each part runs with the pointers of its device's memory.
 //
 // A launch that cannot be shared runs on the first device, with what it touches; where that cannot be told (pointers in memory, calls without
@@ -24,8 +24,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
+#include <unordered_map>
 #include <vector>
 
+#include "access/launch_form.hpp"
 #include "agreed_launches.hpp"
 #include "agreement.hpp"
 #include "copy.hpp"
@@ -40,6 +43,7 @@ namespace nuna::cudart {
 
 class KernelAction;
 struct Function;
+struct SharedKernel;
 
 /// Used by the lane's leader only.
 class Spread final : public Ahead {
@@ -92,20 +96,21 @@ class Spread final : public Ahead {
                 const std::function<std::vector<ActionRef>()>& following) noexcept override;
 
  private:
+  friend SharedKernel;
   struct Signature {
     const Function* function = nullptr;
     std::array<std::uint32_t, 6> sizes{};  ///< of grid and blocks
-    std::vector<std::int64_t> scalars;
+    std::vector<std::int64_t> deciding;    ///< numbers (access::LaunchForm)
     friend bool operator<(const Signature& a, const Signature& b) {
-      return std::tie(a.function, a.sizes, a.scalars) < std::tie(b.function, b.sizes, b.scalars);
+      return std::tie(a.function, a.sizes, a.deciding) < std::tie(b.function, b.sizes, b.deciding);
     }
   };
   /// A pointer of the kernel, with the buffer that it points into.
   struct Target {
     std::uint32_t pointer = 0;  ///< in the model
     Memory::Backing backing;
-    Index offset = 0;     ///< of what it points to, in the buffer
-    Interval allocation;  ///< around it, in the buffer
+    Index offset = 0;     ///< from where the plan counts its bytes, in the buffer
+    Interval allocation;  ///< around what it points to, in the buffer
   };
   struct Argument {
     std::size_t target = 0;  ///< one that is in the buffer
@@ -122,15 +127,44 @@ class Spread final : public Ahead {
   };
   struct Plans {
     std::shared_ptr<SplitPlan> plan;  ///< which Nuna's copies of the maps below share
+    std::vector<Index> begins;        ///< of the launch that it was made for
     bool in_order = false;  ///< prints, or writes variables: what Nuna orders launches by does not show it
     std::map<std::vector<std::uint64_t>, std::unique_ptr<Binding>> bindings;
   };
 
   bool launch_untimed(const KernelAction& action);
-  Plans& plans_of(const KernelAction& action, const access::KernelModel& model);
-  Binding* binding_of(const KernelAction& action, const access::KernelModel& model, Plans& plans);
+  /// A pointer in a kernel's arguments.
+  struct Patch {
+    std::uint32_t argument = 0;
+    std::uint32_t offset = 0;
+    std::size_t view = 0;
+    Index in_buffer = 0;
+    std::uint32_t pointer = 0;  ///< in the model
+    Interval allocation;        ///< around it, in the buffer
+  };
+  /// Of a function: what its last launch was like, and so the next one may be.
+  struct Recent {
+    explicit Recent(const access::KernelModel& model) : form(model) {}
+    access::LaunchForm form;
+    std::array<std::uint32_t, 6> sizes{};
+    std::vector<std::int64_t> scalars;
+    Plans* plans = nullptr;  ///< of its signature; null: forgotten
+    std::vector<Index>
+        moved;  ///< by how many bytes it touches other ones than the plan says, through each pointer
+    std::vector<std::uintptr_t> pointers;
+    std::uint64_t memory_changes = 0;
+    Binding* binding = nullptr;  ///< null: forgotten, or there is none
+    std::shared_ptr<const std::vector<Patch>> patches;
+  };
+  Recent& plans_of(const KernelAction& action, const access::KernelModel& model);
+  void find_plans(const access::KernelModel& model, const access::LaunchNumbers& numbers, Recent& recent,
+                  const Function& function);
+  void forget_plans();
+  void forget_bindings();
+  bool find_binding(const KernelAction& action, const access::KernelModel& model, Recent& recent);
+  Binding* binding_of(const access::KernelModel& model, const Recent& recent);
   std::unique_ptr<Binding> bind(std::vector<Target> targets, const std::shared_ptr<SplitPlan>& plan) const;
-  bool start(const KernelAction& action, const access::KernelModel& model, Plans& plans);
+  bool start(const KernelAction& action, const access::KernelModel& model, Recent& recent);
   void follow(nuna::Event event);
   void run_on_host(const KernelAction& action, const std::string& why);
   void tell(const KernelAction& action, const char* where, const std::string& why);
@@ -149,7 +183,9 @@ class Spread final : public Ahead {
   const int devices_;
   const bool timed_;
   std::uint64_t cpu_ns_ = 0;
+  std::unordered_map<const Function*, Recent> recent_;
   std::map<Signature, std::unique_ptr<Plans>> plans_;
+  std::size_t bindings_ = 0;  // of all plans
   std::deque<nuna::Event> events_;
   std::set<std::pair<const Function*, std::string>> told_;
   bool views_closed_ = false;

@@ -71,6 +71,9 @@ struct LaunchRequest {
   std::shared_ptr<const void> closure;
   const LaunchArgument* arguments = nullptr;
   std::size_t argument_count = 0;
+  /// Takes so little time, all parts together, that the calling thread may run it: to wake others would take longer. It must not
+  /// touch host views, nor call Nuna.
+  bool brief = false;
 };
 
 NUNA_API Event launch(ContextState& context, const LaunchRequest& request);

@@ -29,6 +29,7 @@ struct Operation {
   enum class Kind { kernel, copy, fill, join };
 
   Kind kind = Kind::join;
+  std::uint64_t number = 0;  ///< on the device's timeline
   std::byte value{};
   Region to;
   Region from;
@@ -85,6 +86,7 @@ class HostDevice final : public Device {
   base::Ticket run(KernelCall call, After after) override {
     base::check(call.code.form == detail::Form::parts ? call.code.part != nullptr : call.code.run != nullptr,
                 "a kernel call has a function");
+    if (call.brief && can_begin(after)) return run_here(call);
     ring_.back().call = std::move(call);
     return submit(Operation::Kind::kernel, after);
   }
@@ -113,6 +115,7 @@ class HostDevice final : public Device {
   base::Ticket submit(Operation::Kind kind, After after) {
     Operation& operation = ring_.back();
     operation.kind = kind;
+    operation.number = submitted_ + 1;
     operation.after.clear();
     for (const base::Ticket& ticket : after) {
       const bool earlier_here = ticket.line == &timeline_;
@@ -125,17 +128,36 @@ class HostDevice final : public Device {
     return {&timeline_, ++submitted_};
   }
 
+  // The leader is idle then, and stays so until the next submission.
+  bool can_begin(After after) const {
+    return recorder_ == nullptr && timeline_.reached(submitted_) &&
+           std::all_of(after.begin(), after.end(),
+                       [](const base::Ticket& t) { return t.done() && t.failure() == nullptr; });
+  }
+
+  base::Ticket run_here(const KernelCall& call) {
+    ++submitted_;
+    const auto alone = [](int parts, const auto& run) {
+      if (parts > 0) run(0);
+    };
+    if (std::exception_ptr failure = run_kernel(call, 1, alone))
+      timeline_.fail(submitted_, std::move(failure));
+    timeline_.complete(submitted_);
+    return {&timeline_, submitted_};
+  }
+
   // ---- the leader's side ----
 
   void work() {
-    for (std::uint64_t value = 1;; ++value) {
+    for (;;) {
       Operation* operation = next();
       if (operation == nullptr) return;
-      if (std::exception_ptr failure = carry_out(*operation)) timeline_.fail(value, std::move(failure));
+      const std::uint64_t number = operation->number;
+      if (std::exception_ptr failure = carry_out(*operation)) timeline_.fail(number, std::move(failure));
       // What the closure holds is released before anybody learns that the operation is complete.
       operation->call.closure.reset();
       ring_.pop();
-      timeline_.complete(value);
+      timeline_.complete(number);
       timeline_.bell().pass();
     }
   }
@@ -158,7 +180,8 @@ class HostDevice final : public Device {
                            {.bytes = operation.kind == Operation::Kind::kernel ? 0 : bytes_of(operation)});
     switch (operation.kind) {
       case Operation::Kind::kernel:
-        return run_kernel(operation.call);
+        return run_kernel(operation.call, team_.threads(),
+                          [this](int parts, const auto& run) { team_.run(parts, run); });
       case Operation::Kind::copy:
         copy_regions(operation);
         break;
@@ -202,16 +225,18 @@ class HostDevice final : public Device {
     return operation.kind == Operation::Kind::join ? 0 : bytes(operation.to);
   }
 
-  std::exception_ptr run_kernel(const KernelCall& call) {
+  // In at most so many parts, for each of which `share` calls a function.
+  template <class Share>
+  std::exception_ptr run_kernel(const KernelCall& call, int most_parts, Share share) {
     try {
       if (call.code.form == detail::Form::parts) {
         call.code.part(call.closure.get(), call.threads, call.views.data(), detail::PartPlace{});
         return nullptr;
       }
       const bool by_block = call.code.form == detail::Form::blocks;
-      const KernelSplit split(call.threads, team_.threads(), by_block ? call.blocks : detail::BlockGrid{});
-      team_.run(split.parts(),
-                [&](int part) { call.code.run(call.closure.get(), split.part(part), call.views.data()); });
+      const KernelSplit split(call.threads, most_parts, by_block ? call.blocks : detail::BlockGrid{});
+      share(split.parts(),
+            [&](int part) { call.code.run(call.closure.get(), split.part(part), call.views.data()); });
       return nullptr;
     } catch (...) {
       return std::make_exception_ptr(Error(

@@ -223,7 +223,7 @@ def narrow(k):
     block, blocks = k.pick(64, 256, 100), k.number(3, 8)
     kind = k.element()
     shape(k, (blocks, 1, 1), (block, 1, 1))
-    source, target = k.array(kind, 70000), k.array(kind, block * blocks, const=False)
+    source, target = k.array(kind, 33000 + 65536), k.array(kind, block * blocks, const=False)
     cast = k.pick("unsigned char", "signed char", "unsigned short", "short")
     add = k.pick("", " + 32000", " + 200")
     read = f"{source}[({cast})(i * {k.pick(1, 3, 257)}{add}) + 33000]"

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Measures what sharing launches costs: CPU time spent on plans, on the account of who has what, and on handing out parts.
 
-  tests/perf/cuda/overhead.py --nunacc build/release/bin/nunacc [--devices 2,4,8] [--runs N] [--write FILE]
+  tests/perf/cuda/overhead.py --nunacc build/release/bin/nunacc [--devices 2,4,8] [--runs N] [--write FILE] [--launches COUNT]
 
 The time is Nuna's own count of the thread that launches (NUNA_STATS, sharing_cpu_ns), over the CPU time of the whole process; the
-median of a few runs. It holds more than paper 004 counts in section 9.2 (the resolution of dependencies and the updates of its
+median of a few runs. With --launches it is that of one launch of those of launches.cu, with the same scalars each time and with new
+ones, and beside both the CPU time of the process for a launch on one device. It holds more than paper 004 counts in section 9.2 (the resolution of dependencies and the updates of its
 tracker): also the first proof that memories reach each other, and starting the parts. Exit status: 0; 1 where the median over all runs is
 above the limit; 2 the call is wrong.
 """
@@ -20,6 +21,8 @@ import sys
 import tempfile
 
 APPS = pathlib.Path(__file__).resolve().parents[3] / "apps" / "cuda"
+LAUNCHES = pathlib.Path(__file__).resolve().parent / "launches.cu"
+KERNELS = ("add", "scale", "window", "eliminate", "spline")
 RUNS = [("hotspot", side, 400) for side in (1024, 2048, 4096)]
 RUNS += [("nbody", bodies, 10) for bodies in (8192, 16384, 32768)]
 RUNS += [("matmul", side) for side in (512, 1024, 2048)]
@@ -57,6 +60,22 @@ def page(rows, quartiles):
     return "\n".join(lines) + "\n"
 
 
+def launches(program, options):
+    """Microseconds of CPU time for a launch, with the same scalars and with new ones."""
+    count = options.launches
+
+    def median(kernel, scalars, devices, which):
+        runs = [measured(program, (kernel, scalars, count), devices)[which] for _ in range(options.runs)]
+        return 1e6 * statistics.median(runs) / count
+
+    for kernel in KERNELS:
+        alone = median(kernel, "same", 1, 1)
+        for devices in options.devices:
+            same, new = (median(kernel, scalars, devices, 0) for scalars in ("same", "new"))
+            print(f"{kernel:10} {devices:2} devices: sharing {same:7.1f} us, with new scalars {new:7.1f} us; "
+                  f"all of it on one device {alone:7.1f} us", flush=True)
+
+
 def main(argv):
     os.environ.setdefault("NUNACC_PTX", "off")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -64,9 +83,15 @@ def main(argv):
     parser.add_argument("--devices", default="2,4,8", type=lambda text: [int(word) for word in text.split(",")])
     parser.add_argument("--runs", default=3, type=int)
     parser.add_argument("--write", metavar="FILE", type=pathlib.Path)
+    parser.add_argument("--launches", metavar="COUNT", type=int)
     options = parser.parse_args(argv)
     rows = []
     with tempfile.TemporaryDirectory(prefix="nuna-overhead-") as folder:
+        if options.launches:
+            program = pathlib.Path(folder, "launches")
+            subprocess.run([options.nunacc, "-O3", "-std=c++17", LAUNCHES, "-o", program], check=True)
+            launches(program, options)
+            return 0
         for name in sorted({run[0] for run in RUNS}):
             subprocess.run([options.nunacc, "-O3", "-std=c++17", APPS / f"{name}.cu", "-o", pathlib.Path(folder, name)], check=True)
         for name, *size in RUNS:
