@@ -120,6 +120,7 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
   if (Device::ended()) return cudaErrorCudartUnloading;
   return device_call([&] {
     Device::get().synchronize();
+    const Turns::Turn turn = Device::get().memory().begin_change("a free of an array");
     require(handles<Array>().remove(array) != nullptr, cudaErrorInvalidResourceHandle);
   });
 }
@@ -159,6 +160,7 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmappedArray) {
   if (mipmappedArray == nullptr) return cudaSuccess;
   return device_call([&] {
     Device::get().synchronize();
+    const Turns::Turn turn = Device::get().memory().begin_change("a free of an array");
     const auto found = handles<Mipmapped>().remove(mipmappedArray);
     require(found != nullptr, cudaErrorInvalidResourceHandle);
     for (const auto& level : found->levels) handles<Array>().remove(level.get());

@@ -113,6 +113,7 @@ cudaError_t cudaDeviceReset(void) {
     clear_sticky_error();
     last_error(true);
     return plain_call([&] {
+      const Turns::Turn turn = device->memory().begin_change("a reset");
       handles<Stream>().clear();
       handles<Event>().clear();
       handles<Array>().clear();

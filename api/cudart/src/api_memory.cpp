@@ -27,6 +27,7 @@ cudaError_t free_memory(void* pointer, std::initializer_list<Kind> kinds) {
   return device_call([&] {
     Device& device = Device::get();
     device.synchronize();
+    const Turns::Turn turn = device.memory().begin_change("a free");
     require(device.memory().free(pointer, kinds), cudaErrorInvalidValue);
     device.memory().trim(device.memory().limit_bytes() / 8);
   });

@@ -31,6 +31,7 @@ class FreeAction final : public Action {
  public:
   FreeAction(Memory& memory, const void* pointer) : memory_(memory), pointer_(pointer) {}
   void run(Crew&) const override { memory_.free_later(pointer_); }
+  std::string name() const override { return "an asynchronous free"; }
   bool always() const override { return true; }
 
  private:

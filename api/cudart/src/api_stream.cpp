@@ -28,6 +28,7 @@ class CallbackAction final : public Action {
  public:
   CallbackAction(cudaStreamCallback_t callback, cudaStream_t stream, void* data)
       : callback_(callback), stream_(stream), data_(data) {}
+  std::string name() const override { return "a callback"; }
   bool always() const override { return true; }
   void run(Crew&) const override {
     const InHostFunction here;

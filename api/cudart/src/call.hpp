@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cuda_runtime_api.h"
+#include "host_thread.hpp"
 
 namespace nuna::cudart {
 
@@ -37,6 +38,9 @@ class InHostFunction {
   InHostFunction(const InHostFunction&) = delete;
   InHostFunction& operator=(const InHostFunction&) = delete;
   static bool here() noexcept;
+
+ private:
+  const InCallback thread_;
 };
 
 /// The error that stands for the exception being handled.
@@ -45,6 +49,7 @@ cudaError_t error_of_current_exception() noexcept;
 /// Runs `work`, which returns nothing or an error, for functions that need no healthy device.
 template <class Work>
 cudaError_t plain_call(Work&& work) noexcept {
+  const InLibrary here;
   try {
     if constexpr (std::is_void_v<decltype(work())>) {
       work();

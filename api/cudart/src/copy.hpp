@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "lane.hpp"
 
@@ -44,6 +45,7 @@ constexpr std::size_t kCrewBytes = std::size_t{4} << 20;
 class CopyAction final : public Action {
  public:
   explicit CopyAction(const Copy& copy) : copy_(copy) {}
+  std::string name() const override { return "a copy of " + std::to_string(copy_.rows.bytes()) + " bytes"; }
   void run(Crew& crew) const override;
   bool orders_itself() const override { return true; }
 
@@ -53,6 +55,7 @@ class CopyAction final : public Action {
 class FillAction final : public Action {
  public:
   explicit FillAction(const Fill& fill) : fill_(fill) {}
+  std::string name() const override { return "a fill of " + std::to_string(fill_.rows.bytes()) + " bytes"; }
   void run(Crew& crew) const override;
   bool orders_itself() const override { return true; }
 

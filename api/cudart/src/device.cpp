@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <limits>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "audit.hpp"
 #include "call.hpp"
@@ -64,17 +66,7 @@ std::size_t machine_bytes() {
 
 }  // namespace
 
-const DeviceFacts& DeviceFacts::told() {
-  static const DeviceFacts agreed = [] {
-    DeviceFacts facts = here();
-    if (Ranks::here().ranks == 1) return facts;
-    Device& device = Device::get();
-    facts.threads = static_cast<int>(device.agreed(facts.threads));
-    facts.memory_bytes = static_cast<std::size_t>(device.agreed(static_cast<double>(facts.memory_bytes)));
-    return facts;
-  }();
-  return agreed;
-}
+const DeviceFacts& DeviceFacts::told() { return Ranks::here().ranks == 1 ? here() : Device::get().facts(); }
 
 const DeviceFacts& DeviceFacts::here() {
   static const DeviceFacts only = [] {
@@ -136,13 +128,74 @@ Device::Device()
   }
   spread_.emplace(*context_, memory_, wants_stats());
   profile_ = Profile::if_on(&*spread_, memory_);
-  if (replicated()) memory_.set_before_change([this] { lane_.wait(lane_.last()); });
+  if (replicated()) become_replicated();
   lane_.set_ahead(&*spread_);
   team_.emplace(lane_.threads(), [this](Crew& crew, int part) { lane_.attend(crew, part); });
   lane_.set_gathering([this](const std::shared_ptr<Crew>& crew) { team_->gather(crew); });
 }
 
 Device::~Device() = default;
+
+namespace {
+
+/// Messages beside those of the device: a Context whose ranks only tell each other bytes.
+Turns::Exchange connect_ranks() {
+  Options options;
+  options.kind = DeviceKind::host;
+  options.devices = options.threads_per_device = 1;
+  options.memory_limit_bytes = std::size_t{64} << 20;
+  auto context = std::make_shared<Context>(Context::world(0, nullptr, options));
+  return [context](std::span<const std::byte> bytes) {
+    return detail::gather(context->state(), bytes.data(), bytes.size(), {"cuda threads", 0});
+  };
+}
+
+class PartAction final : public Action {
+ public:
+  void run(Crew&) const override { set_sticky_error(cudaErrorUnknown); }
+  std::string name() const override { return "an end"; }
+  bool always() const override { return true; }
+};
+
+}  // namespace
+
+namespace {
+
+/// As long as Nuna waits for a rank: NUNA_STALL, which Nuna has accepted, twelve times.
+std::chrono::nanoseconds patience() {
+  const char* const text = std::getenv("NUNA_STALL");
+  char* unit = nullptr;
+  double seconds = text != nullptr ? std::strtod(text, &unit) : 5;
+  while (unit != nullptr && *unit == ' ') ++unit;
+  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits{
+      {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"min", 60}}};
+  for (const auto& [name, factor] : kUnits) {
+    if (unit != nullptr && std::string_view(unit).starts_with(name)) seconds *= factor;
+  }
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(12e9 * seconds));
+}
+
+}  // namespace
+
+void Device::become_replicated() {
+  facts_.threads = static_cast<int>(spread_->agreed(facts_.threads));
+  facts_.memory_bytes = static_cast<std::size_t>(spread_->agreed(static_cast<double>(facts_.memory_bytes)));
+  Turns::Parts parts;
+  parts.rank = context_->rank();
+  parts.connect = &connect_ranks;
+  parts.patience = patience();
+  parts.part = [this](const std::string& why) {
+    std::fprintf(stderr, "nuna: %s\n", why.c_str());
+    lane_.wait(lane_.push(std::make_shared<PartAction>()));
+  };
+  turns_.emplace(std::move(parts));
+  lane_.set_turns(&*turns_);
+  memory_.set_begin_change([this](const char* call, std::size_t bytes) {
+    auto turn = turns_->take([=] { return call + (" of " + std::to_string(bytes)) + " bytes"; });
+    lane_.wait(lane_.last());
+    return turn;
+  });
+}
 
 void Device::gather(const std::shared_ptr<Crew>& crew) {
   const detail::LaunchName name("cuda");
@@ -166,6 +219,7 @@ Device& Device::get() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if (Device* device = the_device.load()) return *device;
+  const InLibrary here;
   watch_faults();
   auto made = std::make_unique<Device>();
   std::atexit([] {
@@ -183,11 +237,13 @@ namespace {
 /// Something that all ranks do at the same place of the lane's order.
 class Together final : public Action {
  public:
-  explicit Together(std::function<void()> work) : work_(std::move(work)) {}
+  Together(const char* name, std::function<void()> work) : name_(name), work_(std::move(work)) {}
   void run(Crew&) const override { work_(); }
+  std::string name() const override { return name_; }
   bool always() const override { return true; }
 
  private:
+  const char* const name_;
   const std::function<void()> work_;
 };
 
@@ -196,7 +252,7 @@ class Together final : public Action {
 void Device::wait(Ticket ticket) {
   lane_.wait(ticket);
   if (replicated())
-    lane_.wait(lane_.push(std::make_shared<Together>([this] {
+    lane_.wait(lane_.push(std::make_shared<Together>("a wait", [this] {
       spread_->agree_on_errors();
       memory_.open_managed();
     })));
@@ -204,7 +260,7 @@ void Device::wait(Ticket ticket) {
 
 double Device::agreed(double value) {
   if (!replicated()) return value;
-  lane_.wait(lane_.push(std::make_shared<Together>([&] { value = spread_->agreed(value); })));
+  lane_.wait(lane_.push(std::make_shared<Together>("a question", [&] { value = spread_->agreed(value); })));
   return value;
 }
 
@@ -215,9 +271,11 @@ void Device::synchronize() {
 
 // At exit. Static objects of the program that are older than the device are destroyed later, and find it gone.
 void Device::end() {
+  if (turns_ && !InHostFunction::here()) turns_->end();
   if (!InHostFunction::here()) lane_.wait(lane_.last());
   if (has_ended.exchange(true) || InHostFunction::here())
     return;  // exit() inside the lane: nothing can be waited for
+  turns_.reset();
   team_.reset();
   if (wants_stats()) {
     const std::string counted = context_->stats();  // an object of JSON

@@ -14,6 +14,7 @@
 #include "nuna/context.hpp"
 #include "spread.hpp"
 #include "team.hpp"
+#include "turns.hpp"
 
 namespace nuna::cudart {
 
@@ -48,6 +49,7 @@ class Device {
   bool replicated() const { return spread_ && spread_->replicated(); }
   /// Waits for an operation, after which the host sees managed memory as it is then.
   void wait(Ticket ticket);
+  const DeviceFacts& facts() const { return facts_; }  ///< rank 0's
   /// Rank 0's value, of a number that ranks may measure differently.
   double agreed(double value);
   /// Waits for all work; throws the error that a kernel has left.
@@ -61,7 +63,10 @@ class Device {
  private:
   void end();
   void gather(const std::shared_ptr<Crew>& crew);
+  void become_replicated();
 
+  DeviceFacts facts_ = DeviceFacts::here();
+  std::optional<Turns> turns_;
   Lane lane_;
   std::optional<Context> context_;
   Memory memory_;

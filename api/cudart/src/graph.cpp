@@ -37,6 +37,9 @@ class SequenceAction final : public Action {
       if (sticky_error() == cudaSuccess || action->always()) action->run(crew);
     }
   }
+  std::string name() const override {
+    return "a graph of " + std::to_string(actions_.size()) + " operations";
+  }
   bool always() const override { return true; }
   void for_each_kernel(const std::function<void(const KernelAction&)>& visit) const override {
     for (const ActionRef& action : actions_) action->for_each_kernel(visit);

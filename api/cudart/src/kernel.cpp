@@ -165,6 +165,15 @@ void KernelAction::copy_arguments(void** arguments) {
   }
 }
 
+std::string KernelAction::name() const {
+  const auto text = [](const Grid& sizes) {
+    return "(" + std::to_string(sizes[0]) + ", " + std::to_string(sizes[1]) + ", " +
+           std::to_string(sizes[2]) + ")";
+  };
+  return "a launch of " + function_.name + " with blocks " + text(shape_.grid) + " of " + text(shape_.block) +
+         " threads";
+}
+
 std::vector<std::byte> KernelAction::packed_arguments() const {
   std::vector<std::byte> packed;
   for (std::uint32_t p = 0; p < function_.kernel->parameters; ++p) {

@@ -32,6 +32,7 @@ class KernelAction final : public Action, public std::enable_shared_from_this<Ke
  public:
   KernelAction(Function& function, const void* host, const LaunchShape& shape, void** arguments);
   void run(Crew& crew) const override;
+  std::string name() const override;
   bool orders_itself() const override { return true; }
   void for_each_kernel(const std::function<void(const KernelAction&)>& visit) const override { visit(*this); }
   /// Blocks by the calling thread, with these arguments; the kernel's error. `places`: for the audit.

@@ -13,6 +13,8 @@ constexpr std::chrono::microseconds kStay{200};
 
 Ticket Lane::push(ActionRef action) {
   if (pushed_.load() - completed_.load() >= kMostAhead) wait(pushed_.load() - kMostAhead / 2);
+  const Turns::Turn turn =
+      turns_ != nullptr ? turns_->take([&action] { return action->name(); }) : Turns::Turn();
   Ticket ticket = 0;
   bool gather = false;
   {

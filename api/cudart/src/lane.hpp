@@ -12,10 +12,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "crew.hpp"
 #include "gate.hpp"
+#include "turns.hpp"
 
 namespace nuna::cudart {
 
@@ -26,6 +28,8 @@ class Action {
  public:
   virtual ~Action() = default;
   virtual void run(Crew& crew) const = 0;
+  /// What it is, the same on all ranks: "a copy of 16 bytes".
+  virtual std::string name() const = 0;
   /// Whether it is run even when a kernel before it has failed.
   virtual bool always() const { return false; }
   /// The kernels that it launches, in order.
@@ -63,6 +67,8 @@ class Lane {
   /// Told once, before the first push.
   void set_gathering(Gathering gathering) { gathering_ = std::move(gathering); }
   void set_ahead(Ahead* ahead) { ahead_ = ahead; }
+  /// Operations come in the order of these turns.
+  void set_turns(Turns* turns) { turns_ = turns; }
   /// What a gathered thread does.
   void attend(Crew& crew, int part);
   std::shared_ptr<Crew> new_crew() const { return std::make_shared<Crew>(threads_); }
@@ -89,6 +95,7 @@ class Lane {
   const int threads_;
   Gathering gathering_;
   Ahead* ahead_ = nullptr;         // one device has none
+  Turns* turns_ = nullptr;         // one rank has none
   std::uint64_t ahead_count_ = 0;  // operations that have returned and go on; the leader's
   std::mutex mutex_;
   std::deque<ActionRef> queue_;  // guarded by mutex_, as is led_

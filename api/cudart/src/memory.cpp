@@ -73,7 +73,7 @@ void* Memory::allocate(std::size_t bytes, Allocation::Kind kind, unsigned int fl
     return add({reinterpret_cast<std::uintptr_t>(memory), bytes, kind, flags});
   }
   require(bytes <= limit_bytes_, cudaErrorMemoryAllocation);
-  before_change_();
+  const Turns::Turn turn = begin_change("an allocation", bytes);
   void* const memory = allocate_device(bytes, kind, flags);
   if (kind == Allocation::Kind::managed && context_.ranks() > 1) open_managed();
   return memory;
@@ -283,7 +283,7 @@ bool Memory::close_views() {
 }
 
 void Memory::trim(std::size_t keep_bytes) {
-  before_change_();
+  const Turns::Turn turn = begin_change("a trim", keep_bytes);
   const std::lock_guard lock(mutex_);
   free_returned();
   drop_unused(keep_bytes);

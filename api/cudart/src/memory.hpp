@@ -15,6 +15,7 @@
 #include "cuda_runtime_api.h"
 #include "free_list.hpp"
 #include "nuna/buffer.hpp"
+#include "turns.hpp"
 
 namespace nuna {
 inline namespace v0 {
@@ -77,8 +78,14 @@ class Memory {
   void open_for_turn(bool everywhere, const std::optional<std::vector<const void*>>& pointers);
   /// Whether ranks had left different bytes there: they are rank 0's now.
   bool close_views();
-  /// Called before buffers are made or go, which all ranks do at the same point of the lane's order.
-  void set_before_change(std::function<void()> before_change) { before_change_ = std::move(before_change); }
+  /// Called before buffers are made or go, and before what decides where the next allocation lies, which all ranks do at the same
+  /// point of the lane's order.
+  using BeginChange = std::function<Turns::Turn(const char* call, std::size_t bytes)>;
+  void set_begin_change(BeginChange begin_change) { begin_change_ = std::move(begin_change); }
+  /// While the result lives, nobody else changes anything. The calling thread may, and free.
+  Turns::Turn begin_change(const char* call, std::size_t bytes = 0) const {
+    return begin_change_(call, bytes);
+  }
 
   std::size_t limit_bytes() const { return limit_bytes_; }
   std::size_t used_bytes();
@@ -110,7 +117,7 @@ class Memory {
   Context& context_;
   const std::size_t limit_bytes_;
   const bool several_devices_;
-  std::function<void()> before_change_ = [] {};
+  BeginChange begin_change_ = [](const char*, std::size_t) { return Turns::Turn(); };
   mutable std::mutex mutex_;
   std::map<std::uintptr_t, Allocation> allocations_;
   std::map<std::uintptr_t, Chunk> chunks_;  // by the address that can be allocated first

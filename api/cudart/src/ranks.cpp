@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "host_thread.hpp"
 #include "input.hpp"
 
 namespace nuna::cudart {
@@ -40,6 +41,7 @@ void silence_other_ranks() {
 
 // Before the program's own static objects, which may write and read.
 [[gnu::constructor(101)]] void prepare_ranks() {
+  const InLibrary here;
   silence_other_ranks();
   share_standard_input(Ranks::here());
 }

@@ -26,6 +26,7 @@ std::shared_ptr<Stream> unowned(Stream& stream) { return {std::shared_ptr<Stream
 class RecordAction final : public Action {
  public:
   explicit RecordAction(std::shared_ptr<Record> record) : record_(std::move(record)) {}
+  std::string name() const override { return "the record of an event"; }
   bool always() const override { return true; }
   void run(Crew&) const override {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -40,6 +41,7 @@ class RecordAction final : public Action {
 class HostAction final : public Action {
  public:
   HostAction(cudaHostFn_t function, void* data) : function_(function), data_(data) {}
+  std::string name() const override { return "a host function"; }
   void run(Crew&) const override {
     const InHostFunction here;
     function_(data_);
@@ -186,8 +188,8 @@ void Event::record(Stream& stream) {
     return;
   }
   auto record = std::make_shared<Record>();
-  const std::lock_guard lock(mutex_);
   stream.submit(cudaGraphNodeTypeEventRecord, record_action(record));
+  const std::lock_guard lock(mutex_);
   record_ = std::move(record);
   ticket_ = stream.last();
   capture_ = nullptr;
@@ -202,10 +204,16 @@ ActionRef Event::record_in_graph() {
 }
 
 bool Event::done() const {
-  const std::lock_guard lock(mutex_);
-  require(capture_ == nullptr || capture_->graph == nullptr, cudaErrorCapturedEvent);
-  if (Device* device = Device::if_there(); device != nullptr && device->replicated()) device->wait(ticket_);
-  return record_ == nullptr || record_->done.load();
+  std::shared_ptr<Record> record;
+  Ticket ticket = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    require(capture_ == nullptr || capture_->graph == nullptr, cudaErrorCapturedEvent);
+    record = record_;
+    ticket = ticket_;
+  }
+  if (Device* device = Device::if_there(); device != nullptr && device->replicated()) device->wait(ticket);
+  return record == nullptr || record->done.load();
 }
 
 void Event::synchronize() const {

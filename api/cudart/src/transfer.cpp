@@ -35,6 +35,7 @@ class SnapshotAction final : public Action {
  public:
   explicit SnapshotAction(const Copy& copy)
       : to_(copy.to.first), bytes_(copy.from.first, copy.from.first + copy.rows.width) {}
+  std::string name() const override { return "a copy of " + std::to_string(bytes_.size()) + " bytes"; }
   void run(Crew& crew) const override {
     CopyAction(linear_copy(to_, bytes_.data(), bytes_.size())).run(crew);
   }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # One program on several ranks is as on one: what its ranks give the device may differ (unequal.cu), work of the host moves little (turns.cu),
-# standard input reaches all (input.cu), and it ends as on one however it ends (fails.cu).
+# standard input reaches all (input.cu), it ends as on one however it ends (fails.cu), and its threads call in any order (threads.cu).
 #   tests/compiler/ranks/run.sh        NUNA_TEST_BUILD: where nunacc is (build/release)
 set -u
 export NUNACC_PTX=off
@@ -31,7 +31,7 @@ same() {
   diff "$work/expected" "$work/out" >"$work/difference" || fail "$1: $(head -n 5 "$work/difference" | tr '\n' ' ')"
 }
 
-for program in unequal turns input fails; do
+for program in unequal turns input fails threads; do
   timeout 300 "$build/bin/nunacc" -O3 -std=c++17 "$here/$program.cu" -o "$work/$program" 2>"$work/log" ||
     { fail "$program.cu: $(tail -n 1 "$work/log")"; exit 1; }
 done
@@ -96,4 +96,21 @@ ends trap 4 '^cudaErrorLaunchFailure, then'
 ends exit 3 'xit code: *3'
 ends abort 134 'Aborted\|signal 6'
 ends killed 137 'signal 9\|Killed'
+
+timeout 60 "$work/threads" >"$work/expected" || fail "threads on one rank"
+for round in $(seq "${NUNA_TEST_ROUNDS:-3}"); do
+  for number in 2 3; do
+    ranks $number "$work/threads" || fail "threads on $number ranks, round $round: $(head -n 2 "$work/err")"
+    same "threads on $number ranks, round $round"
+  done
+done
+# differs <how> <text on stderr>
+differs() {
+  ranks 2 "$work/threads" "$1" && fail "threads $1: succeeds"
+  grep -q "$2" "$work/err" || fail "threads $1 does not say $2: $(head -n 2 "$work/err")"
+}
+differs extra 'rank 1 made an allocation of 5000 bytes (call 2 of thread 1) where rank 0 made the end of the program'
+differs other 'rank 0 made an allocation of 6000 bytes (call 2 of thread 1) where rank 1 made a fill of 4096 bytes'
+export NUNA_STALL='500 ms'
+differs crossed 'rank 0 made a wait (call 1 of thread 2) where rank 1 made a wait (call 1 of thread 3)'
 exit $status
