@@ -30,30 +30,51 @@ Turns::~Turns() {
   if (thread_.joinable()) thread_.join();
 }
 
+Turns::Turn::Turn(Turns* of, Kind kind) : of_(of), kind_(kind) { has_turn = true; }
 Turns::Turn::~Turn() {
-  if (of_ != nullptr) of_->pass();
+  if (of_ == nullptr) return;
+  has_turn = false;
+  if (kind_ == Kind::free) {
+    of_->pass_free();
+  } else {
+    of_->pass();
+  }
 }
-Turns::Turn::Turn(Turn&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
+Turns::Turn::Turn(Turn&& other) noexcept : of_(std::exchange(other.of_, nullptr)), kind_(other.kind_) {}
 
 Turns::Turn Turns::take(const std::function<std::string()>& call) {
   if (has_turn) return {};
   HostThread& caller = HostThread::here();
+  if (caller.is_main() && begin_free()) return {this, Turn::Kind::free};
   std::unique_lock lock(mutex_);
-  if (caller.is_main()) {
-    changed_.wait(lock, [this] { return mode_ != Mode::switching; });
-    if (mode_ == Mode::free || main_calls_ < free_calls_) {
-      ++main_calls_;
-      main_inside_ = has_turn = true;
-      return Turn(this);
-    }
-  } else if (mode_ == Mode::free) {
-    switch_over();
-  }
+  if (mode_ == Mode::free) switch_over();
   const std::string what = call();
   const WaitingCall waiting{caller.next_place(), hash_of(what)};
   wait_for(waiting, what + " (call " + std::to_string(caller.calls()) + " of " + caller.name() + ")", lock);
-  has_turn = true;
-  return Turn(this);
+  return {this, Turn::Kind::admitted};
+}
+
+// Ranks may agree on the call that begins here: whoever sees the count sees that the call has begun.
+bool Turns::begin_free() {
+  main_inside_.store(true, std::memory_order_relaxed);
+  ++main_calls_;
+  if (mode_ == Mode::free) return true;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return mode_ != Mode::switching; });
+  if (main_calls_ <= free_calls_) return true;
+  --main_calls_;
+  main_inside_ = false;
+  changed_.notify_all();
+  return false;
+}
+
+void Turns::pass_free() noexcept {
+  main_inside_ = false;
+  if (mode_ == Mode::free) return;
+  {
+    const std::lock_guard lock(mutex_);
+  }
+  changed_.notify_all();
 }
 
 void Turns::end() {
@@ -92,20 +113,15 @@ void Turns::wait_for(WaitingCall call, std::string text, std::unique_lock<std::m
 }
 
 bool Turns::is_next(std::uint64_t place) const {
-  return !admitted_.empty() && admitted_.front() == place && !main_inside_ &&
-         (ended_ || main_calls_ >= free_calls_);
+  if (admitted_.empty() || admitted_.front() != place) return false;
+  const bool is_over = ended_ || main_calls_ >= free_calls_;  // read before whether the last of them is
+  return is_over && !main_inside_;
 }
 
 void Turns::pass() noexcept {
   {
     const std::lock_guard lock(mutex_);
-    has_turn = false;
-    if (main_inside_) {
-      main_inside_ = false;
-      if (mode_ == Mode::free) return;
-    } else {
-      admitted_.pop_front();
-    }
+    admitted_.pop_front();
   }
   changed_.notify_all();
 }
@@ -122,11 +138,7 @@ void Turns::run() noexcept {
 }
 
 void Turns::agree_on_begin(const Exchange& exchange) {
-  std::uint64_t most = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    most = main_calls_;
-  }
+  std::uint64_t most = main_calls_;
   for (const auto& each : exchange(std::as_bytes(std::span(&most, 1)))) {
     std::uint64_t theirs = 0;
     std::memcpy(&theirs, each.data(), std::min(sizeof theirs, each.size()));

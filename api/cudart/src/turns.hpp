@@ -6,6 +6,7 @@
 // before that (as many as it has made on the rank that is furthest), and from then on each call waits until ranks have agreed that it is
 // next (call_order.hpp), over messages of their own: the lane goes on meanwhile.
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -55,8 +56,10 @@ class Turns {
 
    private:
     friend class Turns;
-    explicit Turn(Turns* of) : of_(of) {}
+    enum class Kind { free, admitted };
+    Turn(Turns* of, Kind kind);
     Turns* of_ = nullptr;
+    Kind kind_ = Kind::free;
   };
 
   /// Waits for it. `call` says what it is, if it must be told. A thread that has its turn already keeps it. Throws Refused with the
@@ -72,6 +75,8 @@ class Turns {
     std::string text;
   };
 
+  bool begin_free();
+  void pass_free() noexcept;
   void switch_over();
   void wait_for(WaitingCall call, std::string text, std::unique_lock<std::mutex>& lock);
   bool is_next(std::uint64_t place) const;
@@ -86,12 +91,13 @@ class Turns {
   [[noreturn]] static void refuse();
 
   const Parts parts_;
+  // While only the main thread calls, it takes no lock. It writes these two; the mode is written under the lock.
+  std::atomic<bool> main_inside_{false};      ///< a call that needed no turn
+  std::atomic<std::uint64_t> main_calls_{0};  ///< as many needed none, the one that begins included
+  std::atomic<Mode> mode_{Mode::free};
   std::mutex mutex_;  // guards all that follows
   std::condition_variable changed_;
-  Mode mode_ = Mode::free;
-  std::uint64_t main_calls_ = 0;  ///< that needed no turn
-  std::uint64_t free_calls_ = 0;  ///< as many need none, once ranks have agreed
-  bool main_inside_ = false;      ///< one of them
+  std::uint64_t free_calls_ = 0;  ///< of the main thread that need no turn, once ranks have agreed
   bool ended_ = false;
   bool failed_ = false;
   std::vector<Waiting> waiting_;        ///< not admitted yet, as they came
