@@ -185,7 +185,8 @@ void Device::become_replicated() {
   parts.connect = &connect_ranks;
   parts.patience = patience();
   parts.part = [this](const std::string& why) {
-    std::fprintf(stderr, "nuna: %s\n", why.c_str());
+    // Threads that have seen a kernel's error end as they like.
+    if (sticky_error() == cudaSuccess) std::fprintf(stderr, "nuna: %s\n", why.c_str());
     lane_.wait(lane_.push(std::make_shared<PartAction>()));
   };
   turns_.emplace(std::move(parts));
