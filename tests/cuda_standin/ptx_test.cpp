@@ -153,6 +153,29 @@ TEST_F(PtxTest, ReachesBlockMemoryByGenericAddresses) {
             std::vector<unsigned>(v.begin(), v.begin() + 5));
 }
 
+TEST_F(PtxTest, SharesVariablesOfTheModuleWithFunctionsThatAreCalled) {
+  const std::string text =
+      ".version 9.0\n.target sm_75\n.address_size 64\n.shared .align 4 .b8 own[64];\n.shared .align 4 .b32 "
+      "left;\n"
+      ".func (.param .b32 result) taken()\n{\n.reg .b32 %r<3>;\nld.volatile.shared.b32 %r1, [left];\n"
+      "st.param.b32 [result], %r1;\nret;\n}\n"
+      ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<4>; .reg .b64 %d<3>;\nld.param.u64 %d1, [out];\n"
+      "mov.u32 %r1, %ctaid.x;\nst.shared.b32 [own+4], 99;\nst.volatile.shared.b32 [left+0], %r1;\n"
+      "{ .param .b32 back; call (back), taken, (); ld.param.b32 %r2, [back]; }\n"
+      "mul.wide.u32 %d2, %r1, 4;\nadd.u64 %d1, %d1, %d2;\nst.global.b32 [%d1], %r2;\nret;\n}\n";
+  CUmodule module = nullptr;
+  ASSERT_OK(cuModuleLoadData(&module, text.c_str()));
+  CUfunction function = nullptr;
+  ASSERT_OK(cuModuleGetFunction(&function, module, "k"));
+  Array<unsigned> out(8);
+  void* arguments[] = {&out.address};
+  ASSERT_OK(cuLaunchKernel(function, 8, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr));
+  ASSERT_OK(cuCtxSynchronize());
+  const auto values = out.values();
+  for (unsigned block = 0; block < 8; ++block) EXPECT_EQ(values[block], block);
+  EXPECT_OK(cuModuleUnload(module));
+}
+
 TEST_F(PtxTest, ComputesWithHalves) {
   const auto v =
       run("mov.f32 %f1, 0f3FC00000; cvt.rn.f16.f32 %h1, %f1; fma.rn.f16 %h2, %h1, %h1, %h1; cvt.f32.f16 %f2, "
