@@ -118,6 +118,17 @@ TEST_F(PtxTest, WorksOnFieldsOfBits) {
   EXPECT_EQ(0xffffffffu, v[11]);
 }
 
+TEST_F(PtxTest, MultipliesHalvesByBytes) {
+  const auto values =
+      run("mov.u32 %r1, 0xfffe0003; mov.u32 %r2, 0xff04f005;\n"
+          "dp2a.lo.u32.u32 %r3, %r1, %r2, 7; st.global.u32 [%d1], %r3;\n"
+          "dp2a.hi.s32.u32 %r3, %r1, %r2, 7; st.global.u32 [%d1+4], %r3;\n"
+          "dp2a.hi.u32.s32 %r3, %r1, %r2, 7; st.global.u32 [%d1+8], %r3;\n");
+  EXPECT_EQ(values[0], 7u + 3 * 0x05 + 0xfffeu * 0xf0);
+  EXPECT_EQ(values[1], static_cast<unsigned>(7 + 3 * 4 - 2 * 0xff));
+  EXPECT_EQ(values[2], static_cast<unsigned>(7 + 3 * 4 - 0xfffe));
+}
+
 TEST_F(PtxTest, CarriesBetweenWords) {
   const auto v =
       run("mov.u32 %r1, 0xFFFFFFFF; mov.u32 %r2, 2;\n"
