@@ -27,6 +27,18 @@ on_gpus() {
   NUNA_DEVICE=cuda NUNA_DEVICES=$number NUNA_TEST_CUDA=${cards:-devices=$number} timeout 300 "$@" >"$work/found" 2>"$work/told"
 }
 
+# check_more <source> <number> [option...]: the same results, whatever runs where
+check_more() {
+  source=$1
+  number=$2
+  shift 2
+  "$NUNACC" -O3 -w "$@" "$source" -o "$work/more" || { fail "$source does not compile"; return; }
+  timeout 300 "$work/more" >"$work/expected" || fail "$source on the CPU: $(tail -n 1 "$work/expected")"
+  on_gpus "$number" "$work/more" || fail "$source, $number GPUs: $(cat "$work/found" "$work/told" | tail -n 3)"
+  sed -i 's/ in [0-9.]* ms//' "$work/expected" "$work/found"  # a time
+  diff <(sort "$work/expected") <(sort "$work/found") || fail "$source, $number GPUs: other results"
+}
+
 # check <program> <kernels that the host runs, by words of their mangled names>
 check() {
   program=$1
@@ -49,6 +61,11 @@ check parts by_pointers prints
 cards=devices=1 on_gpus 2 "$work/parts" || fail "two devices on one GPU"
 diff "$work/expected" "$work/found" || fail "two devices on one GPU: other results"
 
+for option in NUNA_FAULTS=off NUNA_POISON=1 NUNA_CUDA_MEMORY=plain; do
+  on_gpus 2 env NUNA_MEMORY_LIMIT=256MiB $option "$work/parts" || fail "parts with $option: $(tail -n 1 "$work/told")"
+  diff "$work/expected" "$work/found" || fail "parts with $option: other results"
+done
+
 # What a launch meets is told.
 expect() {
   what=$1
@@ -66,6 +83,22 @@ expect "without PTX" "cudaErrorNoKernelImageForDevice"
 expect "without PTX" "nuna: kernel _Z6vecaddPKfS0_Pfi has no PTX"
 cards=devices=0 on_gpus 1 "$work/parts" && fail "without a GPU"
 expect "without a GPU" "there are no CUDA devices"
+
+cards='devices=2,lose=0@5' on_gpus 2 "$work/parts" && fail "a GPU that is lost"
+expect "a GPU that is lost" "device cuda:0 broke while its GPU ran '_Z6vecaddPKfS0_Pfi'"
+mpirun=$(cat "$NUNA_TEST_BUILD/mpiexec.txt" 2>/dev/null)
+if [ -n "$mpirun" ]; then
+  [ "$(id -u)" != 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  on_gpus 1 "$mpirun" -n 2 "$work/parts" && fail "several ranks"
+  expect "several ranks" "in one process only"
+fi
+
+# Kernels of random accesses, and other programs.
+python3 "$here/../split/generate.py" 1 24 >"$work/random.cu"
+check_more "$work/random.cu" 3 -I "$here/../split"
+for program in vecadd transpose hotspot stencil3d scan scalar_product histogram; do
+  check_more "$here/../../../apps/cuda/$program.cu" 2
+done
 
 [ $failures = 0 ] && echo "programs on GPUs: as on the CPU"
 exit $failures
