@@ -16,7 +16,7 @@ const std::string kGrid = "%nuna_grid";
 constexpr int kWordBytes = 4;
 constexpr int kGridWord = 3;  // the first of the grid's size
 
-/// Text in the place of [begin, end).
+/// Text in the place of [begin, end). No two begin at one place.
 struct Edit {
   PtxSpan at;
   std::string text;
@@ -83,8 +83,7 @@ void edit_entry(const PtxFunction& entry, bool functions_read, std::vector<Edit>
 }
 
 std::string applied(std::string_view text, std::vector<Edit> edits) {
-  std::stable_sort(edits.begin(), edits.end(),
-                   [](const Edit& a, const Edit& b) { return a.at.begin < b.at.begin; });
+  std::sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.at.begin < b.at.begin; });
   std::string result;
   std::size_t copied = 0;
   for (const Edit& edit : edits) {
