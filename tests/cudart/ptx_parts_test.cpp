@@ -181,17 +181,55 @@ TEST(PtxForParts, RefusesTextThatIsNone) {
   EXPECT_THROW(ptx_for_parts(with_head(".entry __nuna_part() { ret; }")), std::runtime_error);
 }
 
-TEST(PtxForParts, MakesTextThatTheAssemblerTakes) {
-  const std::string assembler = NUNA_TEST_PTXAS;
-  if (assembler.empty()) GTEST_SKIP() << "there is no ptxas: its judgement is not asked";
-  const auto file =
-      std::filesystem::temp_directory_path() / ("nuna_parts_" + std::to_string(getpid()) + ".ptx");
-  for (const std::string& text :
-       {with_head(kCalls), entry("mov.u32 %r1, %ctaid.y; cvt.u64.u32 %rd1, %nctaid.z;")}) {
-    std::ofstream(file) << ptx_for_parts(text).text;
-    EXPECT_EQ(std::system((assembler + " -arch=sm_80 -o /dev/null " + file.string()).c_str()), 0) << text;
+/// ptxas and nvcc, of a toolkit that the build has found.
+class OfToolkit : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (toolkit_.empty()) GTEST_SKIP() << "there is no NVIDIA toolkit: ptxas does not judge";
+    std::filesystem::create_directory(folder_);
   }
-  std::filesystem::remove(file);
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void expect_taken(const std::string& text) const {
+    std::ofstream(folder_ / "parts.ptx") << text;
+    EXPECT_TRUE(runs("ptxas -arch=sm_80 -o /dev/null " + (folder_ / "parts.ptx").string())) << text;
+  }
+  /// What nvcc makes of a program of tests/compiler/gpu.
+  std::string compiled(const std::string& program, const std::string& options) const {
+    const std::string to = (folder_ / "nvcc.ptx").string();
+    EXPECT_TRUE(runs("nvcc -ptx -arch=compute_80 -std=c++17 --extended-lambda -w " + options + " -o " + to +
+                     " " + NUNA_TEST_CUDA_SOURCES "/" + program));
+    std::ifstream file(to);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  bool runs(const std::string& command) const { return std::system((toolkit_ / command).c_str()) == 0; }
+
+  const std::filesystem::path toolkit_ = std::filesystem::path(NUNA_TEST_PTXAS).parent_path();
+  const std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("nuna_ptx_" + std::to_string(getpid()));
+};
+
+TEST_F(OfToolkit, PtxasTakesWhatIsMade) {
+  expect_taken(ptx_for_parts(with_head(kCalls)).text);
+  expect_taken(ptx_for_parts(entry("mov.u32 %r1, %ctaid.y; cvt.u64.u32 %rd1, %nctaid.z;")).text);
+}
+
+TEST_F(OfToolkit, PtxasTakesWhatIsMadeOfNvccsText) {
+  for (const char* options : {"-O3", "-lineinfo", "-G"}) {
+    const PartsPtx made = ptx_for_parts(compiled("parts.cu", options));
+    EXPECT_GT(made.entries.size(), 10u);
+    for (const auto& each : made.entries) EXPECT_EQ(each.refusal, "") << each.name << options;
+    expect_taken(made.text);
+  }
+}
+
+TEST_F(OfToolkit, GridsThatSynchroniseAreRefused) {
+  const PartsPtx made = ptx_for_parts(compiled("host.cu", "-O3"));
+  for (const auto& each : made.entries)
+    EXPECT_EQ(each.refusal.empty(), each.name != "_Z7in_turnPii") << each.name;
+  expect_taken(made.text);
 }
 
 TEST(NameOfBoth, IsTheSameForBothCompilers) {
