@@ -70,7 +70,7 @@ std::string with_plain_namespaces(std::string_view mangled) {
 
 std::string name_of_both(std::string_view given) {
   if (!given.starts_with("_Z")) return std::string(given);
-  const std::string mangled = with_plain_namespaces(given);
+  std::string mangled = with_plain_namespaces(given);
   std::string_view rest = std::string_view(mangled).substr(2);
   const bool nested = rest.starts_with('N');
   if (nested) rest.remove_prefix(1);

@@ -121,6 +121,7 @@ PartsPtx ptx_for_parts(std::string_view ptx) {
   const bool functions_read = std::any_of(module.functions.begin(), module.functions.end(), reads_blocks);
   PartsPtx made;
   std::vector<Edit> edits;
+  edits.reserve(module.managed.size());
   for (const PtxSpan& managed : module.managed) edits.push_back({managed, ""});
   if (functions_read) edits.push_back({at(module.functions_begin), ".shared " + sized(kShared) + ";\n"});
   for (const PtxFunction& function : module.functions) {

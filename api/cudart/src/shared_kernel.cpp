@@ -37,8 +37,8 @@ class DeviceArguments {
         next += words_of(bytes);
       }
       const char* const pointer = views[patch.view].origin + patch.in_buffer;
-      std::memcpy(static_cast<std::byte*>(const_cast<void*>(argument)) + patch.offset, &pointer,
-                  sizeof pointer);
+      std::memcpy(static_cast<std::byte*>(const_cast<void*>(argument)) + patch.offset,
+                  static_cast<const void*>(&pointer), sizeof pointer);
     }
   }
   void add(const void* argument) { pointers_.push_back(argument); }
