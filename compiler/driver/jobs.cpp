@@ -12,7 +12,8 @@ using Strings = std::vector<std::string>;
 
 void append(Strings& to, const Strings& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-/// PTX of the oldest GPU that is asked for runs on all of them.
+/// PTX of the oldest GPU that is asked for runs on all of them. Else it is of the same code as the models of kernels, which
+/// clang reads for compute_80.
 std::string oldest_architecture(const Strings& all) {
   std::string oldest;
   unsigned long least = 0;
@@ -23,7 +24,7 @@ std::string oldest_architecture(const Strings& all) {
     oldest = "compute_" + name.substr(digits);
     least = number;
   }
-  return oldest;
+  return oldest.empty() ? "compute_80" : oldest;
 }
 
 class Planner {
@@ -172,9 +173,8 @@ class Planner {
   bool makes_ptx() const { return line_.ptx && !installation_.nvcc.empty() && !line_.device_objects; }
 
   Strings ptx_pass(const Input& input, const std::string& to) const {
-    Strings words{installation_.nvcc, "-ptx", "-x", "cu"};
-    if (const auto oldest = oldest_architecture(line_.architectures); !oldest.empty())
-      words.push_back("-arch=" + oldest);
+    Strings words{installation_.nvcc, "-ptx", "-x", "cu",
+                  "-arch=" + oldest_architecture(line_.architectures)};
     append(words, {"--expt-relaxed-constexpr", "--extended-lambda", "-w"});
     if (line_.fast_math) words.emplace_back("-use_fast_math");
     words.emplace_back(line_.contract ? "-fmad=true" : "-fmad=false");

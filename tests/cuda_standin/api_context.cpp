@@ -73,8 +73,7 @@ STANDIN_API cuCtxPushCurrent_v2(CUcontext context) {
   STANDIN_ENTER(kDriver);
   Context* found = standin::context_of(context);
   if (found == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  standin::context_stack().push_back(found);
-  return CUDA_SUCCESS;
+  return standin::context_stack().push_back(found) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 STANDIN_API cuCtxPopCurrent_v2(CUcontext* context) {

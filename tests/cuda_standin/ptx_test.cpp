@@ -118,6 +118,17 @@ TEST_F(PtxTest, WorksOnFieldsOfBits) {
   EXPECT_EQ(0xffffffffu, v[11]);
 }
 
+TEST_F(PtxTest, MultipliesHalvesByBytes) {
+  const auto values =
+      run("mov.u32 %r1, 0xfffe0003; mov.u32 %r2, 0xff04f005;\n"
+          "dp2a.lo.u32.u32 %r3, %r1, %r2, 7; st.global.u32 [%d1], %r3;\n"
+          "dp2a.hi.s32.u32 %r3, %r1, %r2, 7; st.global.u32 [%d1+4], %r3;\n"
+          "dp2a.hi.u32.s32 %r3, %r1, %r2, 7; st.global.u32 [%d1+8], %r3;\n");
+  EXPECT_EQ(values[0], 7u + 3 * 0x05 + 0xfffeu * 0xf0);
+  EXPECT_EQ(values[1], static_cast<unsigned>(7 + 3 * 4 - 2 * 0xff));
+  EXPECT_EQ(values[2], static_cast<unsigned>(7 + 3 * 4 - 0xfffe));
+}
+
 TEST_F(PtxTest, CarriesBetweenWords) {
   const auto v =
       run("mov.u32 %r1, 0xFFFFFFFF; mov.u32 %r2, 2;\n"
@@ -151,6 +162,29 @@ TEST_F(PtxTest, ReachesBlockMemoryByGenericAddresses) {
           "ld.shared.u32 %r1, [s+8]; st.u32 [%d1+16], %r1;");
   EXPECT_EQ((std::vector<unsigned>{11, 12, 1, 0, 0xffffffff}),
             std::vector<unsigned>(v.begin(), v.begin() + 5));
+}
+
+TEST_F(PtxTest, SharesVariablesOfTheModuleWithFunctionsThatAreCalled) {
+  const std::string text =
+      ".version 9.0\n.target sm_75\n.address_size 64\n.shared .align 4 .b8 own[64];\n.shared .align 4 .b32 "
+      "left;\n"
+      ".func (.param .b32 result) taken()\n{\n.reg .b32 %r<3>;\nld.volatile.shared.b32 %r1, [left];\n"
+      "st.param.b32 [result], %r1;\nret;\n}\n"
+      ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<4>; .reg .b64 %d<3>;\nld.param.u64 %d1, [out];\n"
+      "mov.u32 %r1, %ctaid.x;\nst.shared.b32 [own+4], 99;\nst.volatile.shared.b32 [left+0], %r1;\n"
+      "{ .param .b32 back; call (back), taken, (); ld.param.b32 %r2, [back]; }\n"
+      "mul.wide.u32 %d2, %r1, 4;\nadd.u64 %d1, %d1, %d2;\nst.global.b32 [%d1], %r2;\nret;\n}\n";
+  CUmodule module = nullptr;
+  ASSERT_OK(cuModuleLoadData(&module, text.c_str()));
+  CUfunction function = nullptr;
+  ASSERT_OK(cuModuleGetFunction(&function, module, "k"));
+  Array<unsigned> out(8);
+  void* arguments[] = {&out.address};
+  ASSERT_OK(cuLaunchKernel(function, 8, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr));
+  ASSERT_OK(cuCtxSynchronize());
+  const auto values = out.values();
+  for (unsigned block = 0; block < 8; ++block) EXPECT_EQ(values[block], block);
+  EXPECT_OK(cuModuleUnload(module));
 }
 
 TEST_F(PtxTest, ComputesWithHalves) {

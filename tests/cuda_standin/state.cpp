@@ -104,8 +104,8 @@ CUresult enter(const char* function, Need need) {
 HostFunctionScope::HostFunctionScope() { in_host_function = true; }
 HostFunctionScope::~HostFunctionScope() { in_host_function = false; }
 
-std::vector<Context*>& context_stack() {
-  thread_local std::vector<Context*> stack;
+ContextStack& context_stack() {
+  thread_local ContextStack stack;
   return stack;
 }
 

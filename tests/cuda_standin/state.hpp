@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -13,6 +14,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "memory.hpp"
@@ -96,8 +98,27 @@ enum class Need { kNothing, kDriver, kContext };
 /// Counts the call, makes the faults that were asked for, checks what it needs. `function` is the exported name.
 CUresult enter(const char* function, Need need);
 
+/// A thread's contexts. It has no destructor: the main thread's is used by what runs at exit, too.
+class ContextStack {
+ public:
+  bool empty() const { return size_ == 0; }
+  Context* back() const { return contexts_[size_ - 1]; }
+  /// Whether there was room.
+  bool push_back(Context* context) {
+    if (size_ == contexts_.size()) return false;
+    contexts_[size_++] = context;
+    return true;
+  }
+  void pop_back() { --size_; }
+
+ private:
+  std::array<Context*, 16> contexts_{};  // few: such storage is scarce in a library that is opened late
+  std::size_t size_ = 0;
+};
+static_assert(std::is_trivially_destructible_v<ContextStack>);
+
 /// The calling thread's contexts.
-std::vector<Context*>& context_stack();
+ContextStack& context_stack();
 Context* current_context();
 
 /// While a thread runs a host function of a stream, it may not call the driver.

@@ -1,9 +1,18 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <string>
+
 #include "cudart/kernels.hpp"
 
 namespace cudart_test {
+
+/// Whether the devices are GPUs: all tests run once more on the stand-in for the driver.
+inline bool on_gpus() {
+  const char* const kind = std::getenv("NUNA_DEVICE");
+  return kind != nullptr && std::string(kind) == "cuda";
+}
 
 /// A device without work and without errors, before and after each test.
 class Cudart : public testing::Test {

@@ -202,6 +202,37 @@ constexpr char kAddModel[] =
 #undef ADD_ACCESS
 #undef SIZES
 
+// `add` for GPUs.
+constexpr char kPtx[] = R"(
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry add(.param .u64 data, .param .u32 count, .param .f32 value)
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<6>;
+	.reg .f32 %f<4>;
+	.reg .b64 %rd<5>;
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %ntid.x;
+	mov.u32 %r3, %tid.x;
+	mad.lo.s32 %r4, %r1, %r2, %r3;
+	ld.param.u32 %r5, [count];
+	setp.ge.s32 %p1, %r4, %r5;
+	@%p1 bra $L_end;
+	ld.param.u64 %rd1, [data];
+	cvta.to.global.u64 %rd2, %rd1;
+	mul.wide.s32 %rd3, %r4, 4;
+	add.s64 %rd4, %rd2, %rd3;
+	ld.global.f32 %f1, [%rd4];
+	ld.param.f32 %f2, [value];
+	add.f32 %f3, %f1, %f2;
+	st.global.f32 [%rd4], %f3;
+$L_end:
+	ret;
+}
+)";
+
 const nuna_kernel kKernels[] = {
     {"add", run_add, kAddBytes, 3, 0, 0, 1024, 0, 0, kAddModel},
     {"count", run_count, nullptr, 0, 0, 0, 1024, 0, 0},
@@ -228,7 +259,8 @@ const nuna_variable kVariables[] = {{"variable", device_variable, sizeof device_
                                     {"texture", &texture_handle, sizeof texture_handle}};
 
 constexpr char kNothingHas[] = "+avx512bf16,+avx512vbmi2,+amx-of-tests";
-const nuna_image kImage{NUNA_IMAGE_VERSION, 17, 3, 0, "tests", "+sse3", kKernels, kVariables, nullptr, 0};
+const nuna_image kImage{NUNA_IMAGE_VERSION, 17, 3, 0, "tests", "+sse3", kKernels, kVariables, kPtx,
+                        sizeof kPtx - 1};
 const nuna_image kFutureImage{NUNA_IMAGE_VERSION, 1,       0,       0, "future", kNothingHas,
                               kFutureKernels,     nullptr, nullptr, 0};
 const nuna_image kLinkedImage{NUNA_IMAGE_VERSION, 1, 0, 0, "", "", kLinkedKernels, nullptr, nullptr, 0};

@@ -107,8 +107,17 @@ TEST_F(Launches, RefuseCodeForCpusThatThisIsNot) {
 }
 
 TEST_F(Launches, FindKernelsOfADeviceLinkByName) {
+  if (on_gpus()) GTEST_SKIP() << "such images hold no code for GPUs";
   ASSERT_EQ(launch(kLinked, 5), cudaSuccess);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(counted, 5);
+}
+
+TEST_F(Launches, OnGpusAreRefusedWhereAnImageHasNoCodeForThem) {
+  if (!on_gpus()) GTEST_SKIP() << "the devices are the CPU's cores";
+  EXPECT_EQ(launch(kLinked, 5), cudaErrorNoKernelImageForDevice);
+  EXPECT_EQ(launch(kCount, 5), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(counted, 5);
 }
 

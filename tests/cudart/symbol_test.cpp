@@ -100,7 +100,8 @@ TEST_F(Symbols, FunctionsTellTheirAttributes) {
 TEST_F(Symbols, TheDeviceDescribesItself) {
   cudaDeviceProp properties{};
   ASSERT_EQ(cudaGetDeviceProperties(&properties, 0), cudaSuccess);
-  EXPECT_EQ(std::string(properties.name).rfind("Nuna host device (", 0), 0u);
+  EXPECT_EQ(std::string(properties.name).rfind(on_gpus() ? "Nuna CUDA devices" : "Nuna host device (", 0),
+            0u);
   EXPECT_EQ(properties.warpSize, 32);
   EXPECT_EQ(properties.major, 8);
   EXPECT_GT(properties.clockRate, 0);

@@ -121,6 +121,11 @@ TEST(Jobs, HaveNvccMakePtxOfTheOldestGpuThatIsAskedFor) {
   EXPECT_EQ(job.ptx_pass.words.back(), job.device.ptx);
 }
 
+TEST(Jobs, HaveNvccMakePtxOfTheCodeThatModelsAreOfWhereNoGpuIsAskedFor) {
+  const auto all = jobs({"-c", "a.cu"}, "nvcc");
+  EXPECT_THAT(at<CudaCompilation>(all, 0).ptx_pass.words, testing::Contains("-arch=compute_80"));
+}
+
 TEST(Jobs, MakePtxOnlyWhereItCanBe) {
   for (const auto& all :
        {jobs({"-c", "a.cu"}), jobs({"-c", "--ptx=off", "a.cu"}, "nvcc"), jobs({"-dc", "a.cu"}, "nvcc")}) {

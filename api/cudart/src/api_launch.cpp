@@ -18,6 +18,8 @@ namespace nuna::cudart {
 std::shared_ptr<const KernelAction> kernel_action(const void* function, dim3 grid, dim3 block,
                                                   void** arguments, std::size_t dynamic_shared_bytes) {
   Function& found = Images::of_process().function(function);
+  if (const Spread* spread = Device::get().spread(); spread != nullptr && spread->on_gpus())
+    require_ptx(found);
   const LaunchShape shape{{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared_bytes};
   check_launch(found, shape);
   return std::make_shared<KernelAction>(found, function, shape, arguments);

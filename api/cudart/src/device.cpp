@@ -36,6 +36,14 @@ bool wants_stats() {
   return wanted != nullptr && std::strcmp(wanted, "0") != 0;
 }
 
+/// GPUs for those who ask: what nunacc makes has run on none yet. What is no kind Nuna refuses.
+DeviceKind kind_asked_for() {
+  const char* const asked = std::getenv("NUNA_DEVICE");
+  const std::string kind = asked != nullptr ? asked : "";
+  if (kind == "cuda") return DeviceKind::cuda;
+  return kind.empty() || kind == "auto" || kind == "host" ? DeviceKind::host : DeviceKind::automatic;
+}
+
 int allowed_cores() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -74,8 +82,10 @@ const DeviceFacts& DeviceFacts::here() {
     facts.cores = allowed_cores();
     const char* threads = std::getenv("NUNA_THREADS");
     const int asked = threads != nullptr ? std::atoi(threads) : 0;
+    facts.kind = kind_asked_for();
     const char* devices = std::getenv("NUNA_DEVICES");
     facts.devices = std::clamp(devices != nullptr ? std::atoi(devices) : 1, 1, kMostDevices);
+    facts.asks_for_devices = devices != nullptr;
     facts.threads = asked > 0 ? std::min(asked, 4096) * facts.devices : std::max(facts.cores, facts.devices);
     const char* memory = std::getenv("NUNA_MEMORY_LIMIT");
     const std::size_t limit = memory != nullptr ? bytes_of(memory) : 0;
@@ -89,7 +99,11 @@ namespace {
 
 Options options_of(const DeviceFacts& facts) {
   Options options;
-  options.kind = DeviceKind::host;
+  options.kind = facts.kind;
+  if (facts.kind == DeviceKind::cuda) {  // their memory is their own
+    if (facts.asks_for_devices) options.devices = facts.devices;
+    return options;
+  }
   options.devices = facts.devices;
   options.threads_per_device = facts.threads / facts.devices;
   options.memory_limit_bytes = facts.memory_bytes;
@@ -97,9 +111,22 @@ Options options_of(const DeviceFacts& facts) {
   return options;
 }
 
+/// Whether the program's device is the host place itself, if there is one rank.
+bool is_one_host(const DeviceFacts& facts) { return facts.devices == 1 && facts.kind != DeviceKind::cuda; }
+
 // With several devices those that do the host's part.
 int lane_threads(const DeviceFacts& facts) {
-  return facts.devices == 1 ? facts.threads : std::min(facts.threads, facts.cores);
+  return is_one_host(facts) ? facts.threads : std::min(facts.threads, facts.cores);
+}
+
+Context made_context(const DeviceFacts& facts) {
+  Context context = Context::world(0, nullptr, options_of(facts));
+  if (facts.kind == DeviceKind::cuda && context.ranks() > 1) {
+    throw Error(
+        ErrorCode::unsupported,
+        "CUDA programs run on GPUs (NUNA_DEVICE=cuda) in one process only: leave mpirun out, or use the CPU");
+  }
+  return context;
 }
 
 // Called by each thread of the host device for its own block of the launch.
@@ -117,16 +144,16 @@ struct Gathered {
 
 Device::Device()
     : lane_(lane_threads(DeviceFacts::here())),
-      context_(Context::world(0, nullptr, options_of(DeviceFacts::here()))),
+      context_(made_context(DeviceFacts::here())),
       memory_(*context_, DeviceFacts::here().memory_bytes,
-              DeviceFacts::here().devices > 1 || context_->ranks() > 1) {
+              !is_one_host(DeviceFacts::here()) || context_->ranks() > 1) {
   const DeviceFacts& facts = DeviceFacts::here();
-  if (facts.devices == 1 && context_->ranks() == 1) {
+  if (is_one_host(facts) && context_->ranks() == 1) {
     profile_ = Profile::if_on(nullptr, memory_);
     lane_.set_gathering([this](const std::shared_ptr<Crew>& crew) { gather(crew); });
     return;
   }
-  spread_.emplace(*context_, memory_, wants_stats());
+  spread_.emplace(*context_, memory_, facts.kind == DeviceKind::cuda, wants_stats());
   profile_ = Profile::if_on(&*spread_, memory_);
   if (replicated()) become_replicated();
   lane_.set_ahead(&*spread_);

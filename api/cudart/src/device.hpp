@@ -1,7 +1,7 @@
 #pragma once
 // The device that programs see: the host devices of a Nuna Context, their lane and their memory. Made by the first call that needs it.
 //
-// One host device is that device. Several (NUNA_DEVICES) share the launches that can be shared (spread.hpp); all else is done on the
+// One host device is that device. Several (NUNA_DEVICES), and GPUs (NUNA_DEVICE=cuda), share the launches that can be shared (spread.hpp); all else is done on the
 // host, by threads of the library's own.
 
 #include <atomic>
@@ -20,7 +20,9 @@ namespace nuna::cudart {
 
 /// Of this machine and the environment; needs no device.
 struct DeviceFacts {
-  int devices = 1;  ///< NUNA_DEVICES
+  DeviceKind kind = DeviceKind::host;  ///< NUNA_DEVICE: GPUs only where it says cuda
+  int devices = 1;                     ///< NUNA_DEVICES
+  bool asks_for_devices = false;       ///< it is set: else of GPUs a rank's share
   int threads = 1;  ///< of all devices: NUNA_THREADS each, or the cores that the process may use
   int cores = 1;
   std::size_t memory_bytes = 0;  ///< NUNA_MEMORY_LIMIT, or the machine's

@@ -14,6 +14,7 @@ nuna::Event start(Context& context, const GridLaunch& launch) {
   request.block = &block;
   request.kernel_block = &block;
   request.code.run = launch.run;
+  request.code.cuda = launch.cuda;
   request.code.form = detail::Form::blocks;
   request.closure = launch.closure;
   request.arguments = launch.arguments.data();

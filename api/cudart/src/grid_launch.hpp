@@ -18,6 +18,7 @@ struct GridLaunch {
       axis;  ///< that is cut, a part for each device; 0 is x. None: the first device runs all of it
   /// Called with boxes of blocks (blocks_of), by several threads at once, also for one part.
   detail::RunFunction run = nullptr;
+  const detail::CudaKernel* cuda = nullptr;  ///< where devices are GPUs
   std::shared_ptr<const void> closure;
   std::vector<detail::LaunchArgument> arguments;
   bool brief = false;  ///< the calling thread may run it (detail::LaunchRequest)

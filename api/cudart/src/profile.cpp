@@ -59,6 +59,8 @@ std::unique_ptr<Profile> Profile::if_on(Spread* spread, Memory& memory) {
     why = "one device has nothing to share out (NUNA_DEVICES)";
   } else if (spread->replicated()) {
     why = "it is for one rank";
+  } else if (spread->on_gpus()) {
+    why = "it is for the CPU (NUNA_DEVICE=host)";
   } else if (is_on("NUNA_AUDIT")) {
     why = "NUNA_AUDIT is on";
   } else {

@@ -97,8 +97,12 @@ void set_abilities(cudaDeviceProp& p) {
 
 cudaDeviceProp properties_of(const DeviceFacts& facts) {
   cudaDeviceProp p{};
-  std::snprintf(p.name, sizeof p.name, "Nuna host device (%d thread%s)", facts.threads,
-                facts.threads == 1 ? "" : "s");
+  if (facts.kind == DeviceKind::cuda) {
+    std::snprintf(p.name, sizeof p.name, "Nuna CUDA devices");
+  } else {
+    std::snprintf(p.name, sizeof p.name, "Nuna host device (%d thread%s)", facts.threads,
+                  facts.threads == 1 ? "" : "s");
+  }
   for (std::size_t i = 0; i < sizeof p.uuid.bytes; ++i) p.uuid.bytes[i] = "nuna host device"[i];
   p.totalGlobalMem = facts.memory_bytes;
   p.major = limits::kMajor;

@@ -1,7 +1,5 @@
 #include "spread.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +11,7 @@
 #include "kernel.hpp"
 #include "model_arguments.hpp"
 #include "ranks.hpp"
+#include "shared_kernel.hpp"
 
 namespace nuna::cudart {
 namespace {
@@ -20,23 +19,6 @@ namespace {
 /// Plans and bindings are forgotten all at once where a program makes ever new ones.
 constexpr std::size_t kMostPlans = 1024;
 constexpr std::size_t kMostBindings = 4096;
-
-std::uint64_t thread_cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-/// CPU time of kernels on the thread that launches, while it is counted there.
-struct KernelsHere {
-  static thread_local KernelsHere* now;
-  std::uint64_t cpu_ns = 0;
-  KernelsHere() { now = this; }
-  ~KernelsHere() { now = nullptr; }
-  KernelsHere(const KernelsHere&) = delete;
-  KernelsHere& operator=(const KernelsHere&) = delete;
-};
-thread_local KernelsHere* KernelsHere::now = nullptr;
 
 /// Of what ranks agree on; kernels have their addresses.
 constexpr std::uint64_t kFillSubject = 1;
@@ -88,64 +70,19 @@ void join(std::vector<Interval>& runs, std::vector<Box>& boxes) {
 
 }  // namespace
 
-/// The kernel on the device that calls it, with that device's pointers.
-struct SharedKernel {
-  Spread* spread;
-  std::shared_ptr<const KernelAction> action;
-  std::shared_ptr<const std::vector<Spread::Patch>> patches;
-
-  static void run(const void* self, const Box& blocks, const detail::InstanceView* views) {
-    const auto& kernel = *static_cast<const SharedKernel*>(self);
-    const nuna_kernel& code = *kernel.action->function().kernel;
-    // 16 bytes each at least, as the code may load whole vectors.
-    thread_local std::vector<std::max_align_t> memory;
-    thread_local std::vector<const void*> arguments;
-    arguments.assign(kernel.action->arguments(), kernel.action->arguments() + code.parameters);
-    std::size_t words = 0;
-    for (const Spread::Patch& patch : *kernel.patches)
-      words += code.parameter_bytes[patch.argument] / sizeof(std::max_align_t) + 1;
-    memory.resize(std::max(memory.size(), words));
-    std::max_align_t* next = memory.data();
-    for (const Spread::Patch& patch : *kernel.patches) {
-      const std::size_t bytes = code.parameter_bytes[patch.argument];
-      if (arguments[patch.argument] == kernel.action->arguments()[patch.argument]) {
-        std::memcpy(next, arguments[patch.argument], bytes);
-        arguments[patch.argument] = next;
-        next += bytes / sizeof(std::max_align_t) + 1;
-      }
-      const char* const pointer = views[patch.view].origin + patch.in_buffer;
-      std::memcpy(static_cast<std::byte*>(const_cast<void*>(arguments[patch.argument])) + patch.offset,
-                  &pointer, sizeof pointer);
-    }
-    std::vector<PointerPlace> places;
-    if (Audit::of(kernel.action->function()) != nullptr) {
-      for (const Spread::Patch& patch : *kernel.patches) {
-        const auto origin = static_cast<Index>(reinterpret_cast<std::uintptr_t>(views[patch.view].origin));
-        places.push_back({patch.pointer, {origin + patch.allocation.begin, origin + patch.allocation.end}});
-      }
-    }
-    const Heard heard;
-    KernelsHere* const counted = KernelsHere::now;
-    const std::uint64_t before = counted == nullptr ? 0 : thread_cpu_ns();
-    const auto start = std::chrono::steady_clock::now();
-    const cudaError_t error = kernel.action->run_blocks(cudart::blocks_of(blocks), arguments.data(), places);
-    kernel.action->note_time(static_cast<std::uint64_t>(blocks.count()),
-                             std::chrono::steady_clock::now() - start);
-    if (counted != nullptr) counted->cpu_ns += thread_cpu_ns() - before;
-    if (error != cudaSuccess) kernel.spread->note_error(error);
-  }
-};
-
 void Spread::settle() {
-  for (; !events_.empty(); events_.pop_front()) {
-    try {
-      events_.front().wait();
-    } catch (const Error& error) {
-      std::fprintf(stderr, "nuna: %s\n", error.what());
-      note_error(cudaErrorLaunchFailure);
-    }
+  for (; !events_.empty(); events_.pop_front()) settle([this] { events_.front().wait(); });
+  if (!replicated() && std::exchange(views_closed_, false)) settle([this] { memory_.open_views(); });
+}
+
+/// What a launch of a device has failed with may be told where its bytes are asked for.
+void Spread::settle(const std::function<void()>& wait) {
+  try {
+    wait();
+  } catch (const Error& error) {
+    std::fprintf(stderr, "nuna: %s\n", error.what());
+    note_error(cudaErrorLaunchFailure);
   }
-  if (!replicated() && std::exchange(views_closed_, false)) memory_.open_views();
 }
 
 void Spread::note_error(cudaError_t error) noexcept {
@@ -241,6 +178,12 @@ bool Spread::launch_untimed(const KernelAction& action) {
     run_on_host(action, "its blocks wait for each other");
     return false;
   }
+  if (gpus_) {
+    if (const std::string why = why_not_on_gpus(action); !why.empty()) {
+      run_on_host(action, why);
+      return false;
+    }
+  }
   if (replicated() && model->prints) {
     run_on_host(action, "it prints, and only the first rank is heard");
     return false;
@@ -251,9 +194,14 @@ bool Spread::launch_untimed(const KernelAction& action) {
       run_on_host(action, *why);
       return false;
     }
-    tell(action, "one", *why);
+    if (devices_ > 1) tell(action, "one", *why);
   }
   return start(action, *model, recent);
+}
+
+std::string Spread::why_not_on_gpus(const KernelAction& action) {
+  if (Audit::of(action.function()) != nullptr) return "it is audited";
+  return gpus_->of(action.function()).refusal;
 }
 
 Spread::Recent& Spread::plans_of(const KernelAction& action, const access::KernelModel& model) {
@@ -316,7 +264,7 @@ bool Spread::find_binding(const KernelAction& action, const access::KernelModel&
   recent.memory_changes = changes;
   recent.binding = binding_of(model, recent);
   if (recent.binding == nullptr) return false;
-  auto patches = std::make_shared<std::vector<Patch>>();
+  auto patches = std::make_shared<std::vector<PointerPatch>>();
   for (std::size_t t = 0; t < recent.binding->targets.size(); ++t) {
     const Target& target = recent.binding->targets[t];
     const access::Pointer& pointer = model.pointers[target.pointer];
@@ -408,6 +356,7 @@ bool Spread::start(const KernelAction& action, const access::KernelModel& model,
   const Plans& plans = *recent.plans;
   Binding* const binding = recent.binding;
   auto kernel = std::make_shared<SharedKernel>();
+  if (gpus_) kernel->gpu = &gpus_->of(action.function());
   kernel->spread = this;
   kernel->action = action.shared_from_this();
   kernel->patches = recent.patches;
@@ -425,6 +374,7 @@ bool Spread::start(const KernelAction& action, const access::KernelModel& model,
   launch.grid = action.shape().grid;
   if (!plans.plan->reason()) launch.axis = plans.plan->axis();
   launch.run = &SharedKernel::run;
+  if (gpus_) launch.cuda = &SharedKernel::kOnGpu;
   launch.closure = std::move(kernel);
   launch.brief = action.is_known_short();
   try {

@@ -9,6 +9,8 @@
 // A launch that cannot be shared runs on the first device, with what it touches; where that cannot be told (pointers in memory, calls without
 // a body, memory of the program), on the host over its views of the same memory, after what is under way. One line says why.
 //
+// On GPUs (NUNA_DEVICE=cuda) parts run the kernel's PTX (gpu_kernels.hpp), and the host its CPU code, where they do not understand it, too.
+//
 // Of several ranks each runs the same program. There host work is rank 0's, and what it has written goes to others when they need it;
 // kernels that also write what Nuna does not move, variables and the program's own memory, run on every rank. Where ranks hold
 // different bytes in what they give the device (padding, addresses, what depends on time), rank 0's are the program's (agreement.hpp).
@@ -32,11 +34,13 @@
 #include "agreed_launches.hpp"
 #include "agreement.hpp"
 #include "copy.hpp"
+#include "gpu_kernels.hpp"
 #include "grid_launch.hpp"
 #include "lane.hpp"
 #include "memory.hpp"
 #include "nuna/context.hpp"
 #include "nuna/event.hpp"
+#include "pointer_patch.hpp"
 #include "split_plan.hpp"
 
 namespace nuna::cudart {
@@ -48,16 +52,19 @@ struct SharedKernel;
 /// Used by the lane's leader only.
 class Spread final : public Ahead {
  public:
-  /// `timed`: counts cpu_ns.
-  Spread(Context& context, Memory& memory, bool timed)
+  /// `on_gpus`: the devices are GPUs. `timed`: counts cpu_ns.
+  Spread(Context& context, Memory& memory, bool on_gpus, bool timed)
       : context_(context),
         memory_(memory),
         agreement_(context),
         launches_(context),
         devices_(context.devices() * context.ranks()),
-        timed_(timed) {}
+        timed_(timed) {
+    if (on_gpus) gpus_.emplace();
+  }
 
   int devices() const { return devices_; }  ///< of all ranks
+  bool on_gpus() const { return gpus_.has_value(); }
   /// Whether this process is one of several ranks.
   bool replicated() const { return context_.ranks() > 1; }
 
@@ -133,15 +140,7 @@ class Spread final : public Ahead {
   };
 
   bool launch_untimed(const KernelAction& action);
-  /// A pointer in a kernel's arguments.
-  struct Patch {
-    std::uint32_t argument = 0;
-    std::uint32_t offset = 0;
-    std::size_t view = 0;
-    Index in_buffer = 0;
-    std::uint32_t pointer = 0;  ///< in the model
-    Interval allocation;        ///< around it, in the buffer
-  };
+  std::string why_not_on_gpus(const KernelAction& action);
   /// Of a function: what its last launch was like, and so the next one may be.
   struct Recent {
     explicit Recent(const access::KernelModel& model) : form(model) {}
@@ -154,7 +153,7 @@ class Spread final : public Ahead {
     std::vector<std::uintptr_t> pointers;
     std::uint64_t memory_changes = 0;
     Binding* binding = nullptr;  ///< null: forgotten, or there is none
-    std::shared_ptr<const std::vector<Patch>> patches;
+    std::shared_ptr<const std::vector<PointerPatch>> patches;
   };
   Recent& plans_of(const KernelAction& action, const access::KernelModel& model);
   void find_plans(const access::KernelModel& model, const access::LaunchNumbers& numbers, Recent& recent,
@@ -166,6 +165,7 @@ class Spread final : public Ahead {
   std::unique_ptr<Binding> bind(std::vector<Target> targets, const std::shared_ptr<SplitPlan>& plan) const;
   bool start(const KernelAction& action, const access::KernelModel& model, Recent& recent);
   void follow(nuna::Event event);
+  void settle(const std::function<void()>& wait);
   void run_on_host(const KernelAction& action, const std::string& why);
   void tell(const KernelAction& action, const char* where, const std::string& why);
   bool writes_elsewhere(const KernelAction& action) const;
@@ -182,6 +182,7 @@ class Spread final : public Ahead {
   AgreedLaunches launches_;
   const int devices_;
   const bool timed_;
+  std::optional<GpuKernels> gpus_;
   std::uint64_t cpu_ns_ = 0;
   std::unordered_map<const Function*, Recent> recent_;
   std::map<Signature, std::unique_ptr<Plans>> plans_;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "nuna/box.hpp"
 #include "nuna/config.hpp"
@@ -28,6 +29,31 @@ using RunFunction = void (*)(const void* closure, const Box& threads, const Inst
 /// What a kernel is called with: a thread, a block of threads, or a whole part of the launch (on the host, to call libraries).
 enum class Form { threads, blocks, parts };
 
+/// A variable of a CudaGrid's module, beside its bytes in host memory, which are the program's own.
+struct CudaVariable {
+  const char* name = nullptr;
+  void* host = nullptr;
+  std::size_t bytes = 0;
+  bool written = false;  ///< the kernel writes it: the host gets what it leaves
+};
+
+/// What a part of a launch is on a CUDA device where the kernel is an entry of PTX text. Before the entry runs, its variables are
+/// made equal to the host's.
+struct CudaGrid {
+  const char* module =
+      nullptr;  ///< the text; outlives the devices, which load it once and know it by its address
+  const char* entry = nullptr;
+  std::array<std::uint32_t, 3> blocks{1, 1, 1};  ///< x first, as in the next
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::uint32_t dynamic_shared_bytes = 0;
+  void** parameters = nullptr;  ///< one pointer each; read before the calling thread fills another CudaGrid
+  const CudaVariable* variables = nullptr;
+  std::size_t variable_count = 0;
+};
+/// Fills `grid` with what runs blocks of Form::blocks, with one view per buffer argument.
+using GridFunction = void (*)(const void* closure, const Box& blocks, const InstanceView* views,
+                              CudaGrid& grid);
+
 /// How a CUDA device runs the same kernel. Its entry takes the closure, an array of the views (of one, which it does not
 /// read, if there are none), the box of threads, and with Form::blocks the BlockGrid.
 struct CudaKernel {
@@ -36,6 +62,7 @@ struct CudaKernel {
   int (*find)(void** function) = nullptr;
   const char* (*error_text)(int error) = nullptr;
   const char* builtin = nullptr;  ///< instead of these: an entry of Nuna's own, by name
+  GridFunction grid = nullptr;    ///< or an entry of PTX text, which takes its own parameters
 };
 
 /// Where a part runs, for kernels of Form::parts.

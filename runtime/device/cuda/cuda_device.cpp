@@ -13,6 +13,7 @@
 #include "device/cuda/card.hpp"
 #include "device/cuda/card_memory.hpp"
 #include "device/cuda/copier.hpp"
+#include "device/cuda/grid_modules.hpp"
 #include "device/cuda/host_pins.hpp"
 #include "device/cuda/lane.hpp"
 #include "device/cuda/launch_shape.hpp"
@@ -50,6 +51,7 @@ Interval addresses_of(const CardMemory& memory) {
 struct Call {
   KernelCall kernel;
   Card* card;
+  GridModules* modules;
   std::string device;
 
   bool start(Lane::Start& start) {
@@ -61,6 +63,7 @@ struct Call {
                       ": it was compiled for the CPU only; name its file in nuna_add_kernels(), "
                       "with trivially copyable kernels and arguments");
     }
+    if (kernel.code.cuda->grid != nullptr) return start_grid(start);
     const CUfunction function = card->function(*kernel.code.cuda, kernel.name);
     const bool by_block = kernel.code.form == detail::Form::blocks;
     const LaunchShape shape = by_block ? shape_of_blocks(kernel.threads, kernel.blocks)
@@ -80,6 +83,12 @@ struct Call {
     return true;
   }
 
+  bool start_grid(Lane::Start& start) {
+    detail::CudaGrid grid;
+    kernel.code.cuda->grid(kernel.closure.get(), kernel.threads, kernel.views.data(), grid);
+    return modules->launch(grid, kernel.name, start);
+  }
+
   // The user's function may take long.
   bool start_part(Lane::Start& start) {
     if (!start.may_block) return false;
@@ -96,6 +105,7 @@ class CudaDevice final : public Device {
         memory_(CardMemory::make(memory_of(config))),
         properties_{config.name, threads_of(card_), config.memory_bytes, false, false, false},
         copier_({config.name, &card_, addresses_of(*memory_), config.pins}),
+        modules_(card_, config.name),
         bell_(*config.bell),
         keeper_bell_(config.spin),
         work_(lane(config, 0, "", false)),
@@ -139,9 +149,8 @@ class CudaDevice final : public Device {
   base::Ticket run(KernelCall call, After after) override {
     const std::string_view name = call.name;
     return work_.submit({name, trace::Category::launch, 0}, after,
-                        [call = Call{std::move(call), &card_, properties_.name}](Lane::Start& start) mutable {
-                          return call.start(start);
-                        });
+                        [call = Call{std::move(call), &card_, &modules_, properties_.name}](
+                            Lane::Start& start) mutable { return call.start(start); });
   }
 
   base::Ticket copy(const Region& to, const Region& from, After after) override {
@@ -217,6 +226,7 @@ class CudaDevice final : public Device {
   const std::unique_ptr<CardMemory> memory_;
   const Properties properties_;
   Copier copier_;
+  GridModules modules_;
   base::Doorbell& bell_;
   base::Doorbell keeper_bell_;
   std::atomic<bool> stop_{false};

@@ -63,7 +63,11 @@
   X(cuMemsetD8Async)               \
   X(cuMemsetD2D8Async)             \
   X(cuModuleLoadData)              \
+  X(cuModuleLoadDataEx)            \
+  X(cuModuleUnload)                \
   X(cuModuleGetFunction)           \
+  X(cuModuleGetGlobal)             \
+  X(cuFuncSetAttribute)            \
   X(cuLaunchKernel)
 
 namespace nuna::device::cuda {

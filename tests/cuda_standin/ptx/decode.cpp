@@ -164,14 +164,49 @@ void Decoder::place_variables() {
   }
 }
 
-void Decoder::place_shared() {
+namespace {
+
+std::set<std::string, std::less<>> names_in(const Function& function) {
   std::set<std::string, std::less<>> used;
-  for (const Statement& statement : function_->statements)
+  for (const Statement& statement : function.statements)
     for (const Operand& each : statement.operands) collect(each, used);
+  return used;
+}
+
+bool calls(const Function& function) {
+  return std::any_of(function.statements.begin(), function.statements.end(), [](const Statement& each) {
+    return each.opcode == "call" || each.opcode.starts_with("call.");
+  });
+}
+
+}  // namespace
+
+/// The module's shared variables that called functions use lie at the begin of shared memory, in every block of an entry that calls.
+void Decoder::place_common() {
+  std::size_t end = 0;
+  for (const Function& function : module_.functions) {
+    if (function.entry) continue;
+    const auto used = names_in(function);
+    for (const Variable& each : module_.variables)
+      if (each.space == Space::kShared && each.size_bytes > 0 && used.contains(each.name) &&
+          !common_.contains(each.name))
+        common_[each.name] = {each.space, place(each, end), each.size_bytes};
+  }
+  if (function_->entry && calls(*function_)) code_->shared_bytes = end;
+}
+
+void Decoder::place_shared() {
+  place_common();
+  const auto used = names_in(*function_);
   std::vector<const Variable*> open;
   for (const auto* variables : {&module_.variables, &function_->variables})
     for (const Variable& each : *variables) {
       if (each.space != Space::kShared || !used.contains(each.name)) continue;
+      const auto common = common_.find(each.name);
+      if (common != common_.end() && (!function_->entry || calls(*function_))) {
+        placed_[each.name] = common->second;
+        continue;
+      }
       if (!function_->entry)
         throw Error(each.line, "shared variable '" + each.name + "' in a function that is called");
       if (each.size_bytes == 0)

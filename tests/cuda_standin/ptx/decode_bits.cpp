@@ -167,6 +167,18 @@ bool dot_product(Thread& t, const Instruction& i) {
   return true;
 }
 
+/// The sum of the products of two halves of `a` with two bytes of `b`, the first of which is `i.option`.
+template <class A, class B>
+bool dot_product_of_halves(Thread& t, const Instruction& i) {
+  const auto a = t.get<std::uint32_t>(i.a), b = t.get<std::uint32_t>(i.b) >> 8 * i.option;
+  auto sum = t.get<std::uint32_t>(i.c);
+  for (unsigned n = 0; n < 2; ++n)
+    sum += static_cast<std::uint32_t>(std::int64_t{static_cast<A>(a >> 16 * n & 0xffff)} *
+                                      std::int64_t{static_cast<B>(b >> 8 * n & 0xff)});
+  t.set<std::uint32_t>(i.d, sum);
+  return true;
+}
+
 Type as_bits(Type type) {
   switch (bits_of(type)) {
     case 16:
@@ -206,6 +218,19 @@ void decode_dot_product(Decoder& decoder, Opcode& opcode) {
               {Type::kB32, Type::kB32, Type::kB32});
 }
 
+void decode_dot_product_of_halves(Decoder& decoder, Opcode& opcode) {
+  const bool a = opcode.type(0) == Type::kS32, b = opcode.type(1) == Type::kS32;
+  const bool high = opcode.take("hi");
+  if (!high && !opcode.take("lo")) opcode.fail("'.lo' or '.hi' is missing");
+  using S = std::int16_t;
+  using U = std::uint16_t;
+  emit_simple(decoder,
+              a ? (b ? dot_product_of_halves<S, std::int8_t> : dot_product_of_halves<S, std::uint8_t>)
+                : (b ? dot_product_of_halves<U, std::int8_t> : dot_product_of_halves<U, std::uint8_t>),
+              {Type::kB32, Type::kB32, Type::kB32});
+  decoder.code().instructions.back().option = high ? 2 : 0;
+}
+
 void decode_funnel(Decoder& decoder, Opcode& opcode) {
   const bool left = opcode.take("l");
   if (!left) opcode.take("r");
@@ -241,6 +266,7 @@ void add_bits(Table& table) {
   };
   table["shf"] = decode_funnel;
   table["dp4a"] = decode_dot_product;
+  table["dp2a"] = decode_dot_product_of_halves;
   table["popc"] = [](Decoder& d, Opcode& o) {
     emit_simple(d, for_words(o.type(), []<class T>(Tag<T>) -> Handler { return count_ones<T>; }), {o.type()});
   };

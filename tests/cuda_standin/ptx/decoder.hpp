@@ -124,6 +124,7 @@ class Decoder {
     std::string label;
   };
   void place_variables();
+  void place_common();
   void place_shared();
   std::size_t place(const Variable& variable, std::size_t& end);
   void statement(const Statement& statement);
@@ -142,6 +143,7 @@ class Decoder {
   std::uint32_t recents_ = 0;
   std::map<std::uint64_t, std::uint32_t> constants_;
   std::map<std::string, Placed, std::less<>> placed_;
+  std::map<std::string, Placed, std::less<>> common_;  // shared variables of the module that functions use
   std::vector<Jump> jumps_;
 };
 
