@@ -38,12 +38,27 @@ namespace nuna::compiler {
 
 namespace {
 
+/// Of a linked unit: clang names a static variable anew when host code uses it, but not in kernels that stand before that.
+void bind_static_variables(llvm::Module& unit) {
+  for (auto& variable : llvm::make_early_inc_range(unit.globals())) {
+    if (!variable.isDeclaration()) continue;
+    const std::string renamed = variable.getName().str() + "__static__";
+    const auto found = llvm::find_if(unit.globals(), [&](const llvm::GlobalVariable& other) {
+      return !other.isDeclaration() && other.getName().starts_with(renamed);
+    });
+    if (found == unit.global_end()) continue;
+    variable.replaceAllUsesWith(&*found);
+    variable.eraseFromParent();
+  }
+}
+
 std::unique_ptr<llvm::Module> read(const std::vector<std::string>& files, llvm::LLVMContext& context) {
   std::unique_ptr<llvm::Module> all;
   for (const auto& file : files) {
     llvm::SMDiagnostic problem;
     auto module = llvm::parseIRFile(file, problem, context);
     if (module == nullptr) throw std::runtime_error(file + ": " + problem.getMessage().str());
+    bind_static_variables(*module);
     if (all == nullptr) {
       all = std::move(module);
     } else if (llvm::Linker::linkModules(*all, std::move(module))) {
@@ -252,7 +267,6 @@ class DeviceCompiler {
   ImageKernel make_kernel(const Kernel& kernel, const CommonShared& common, bool state_is_read) {
     const bool counts = assume_31_bit_indices(*kernel.function);
     keep_warps_in_step(*kernel.function, device_.shared);
-    overlap_exchanges(*kernel.function);
     const auto guards = find_guards(*kernel.function);
     const bool copied = kernel.function->getInstructionCount() <= kLargestCopied;
     // Code for most blocks, which others do for the rest: those of the interior, and those whose rows are whole warps.
@@ -298,6 +312,7 @@ class DeviceCompiler {
   }
 
   PlannedKernel plan(llvm::Function& function, Among among, const CommonShared& common, bool state_is_read) {
+    overlap_exchanges(function, among);
     mark_shared_atomics(function, [&](const llvm::GlobalVariable& variable) {
       return llvm::any_of(device_.shared, [&](const auto& shared) { return shared.variable == &variable; });
     });

@@ -12,7 +12,6 @@
 
 #include "codegen/block_memory.hpp"
 #include "codegen/intrinsics.hpp"
-#include "codegen/uniformity.hpp"
 
 namespace nuna::compiler {
 
@@ -105,8 +104,8 @@ void use_other_slots(const Exchange& exchange) {
 /// Where lanes of a warp part, and may come to different meetings at the same time.
 class Partings {
  public:
-  explicit Partings(llvm::Function& kernel)
-      : kernel_(kernel), uniformity_(kernel, Among::warp), post_dominators_(kernel) {}
+  Partings(llvm::Function& kernel, Among among)
+      : kernel_(kernel), uniformity_(kernel, among), post_dominators_(kernel) {}
 
   bool are_there() const {
     return llvm::any_of(kernel_, [&](llvm::BasicBlock& block) { return part_to_meet(block); });
@@ -157,14 +156,14 @@ class Partings {
 
 }  // namespace
 
-void overlap_exchanges(llvm::Function& kernel) {
+void overlap_exchanges(llvm::Function& kernel, Among among) {
   std::vector<std::vector<Exchange>> chains;
   for (auto& block : kernel) {
     for (auto& chain : Chains(block).all) {
       if (!is_unknown(*chain.front().mask())) chains.push_back(std::move(chain));
     }
   }
-  if (chains.empty() || Partings(kernel).are_there()) return;
+  if (chains.empty() || Partings(kernel, among).are_there()) return;
   for (const auto& chain : chains) {
     for (std::size_t i = 0; i < chain.size(); ++i) {
       if (i % 2 == 1) use_other_slots(chain[i]);

@@ -16,7 +16,7 @@ namespace {
 class WarpExchanges : public testing::Test {
  protected:
   /// What the kernel is after the pass, a letter each: w and r for accesses of slots, W and R of those of the other half, m for a meeting.
-  std::string after(const std::string& body) {
+  std::string after(const std::string& body, Among among = Among::warp) {
     const std::string text = R"(
 declare i32 @__nuna_sreg(i32) memory(none)
 declare ptr @__nuna_warp_slots() memory(none)
@@ -33,7 +33,7 @@ define void @k(i32 %mask, i32 %few, ptr %memory) {
     module_ = llvm::parseAssemblyString(text, problem, context_);
     EXPECT_NE(module_, nullptr) << problem.getMessage().str();
     auto& kernel = *module_->getFunction("k");
-    overlap_exchanges(kernel);
+    overlap_exchanges(kernel, among);
     std::string letters;
     for (const auto& instruction : llvm::instructions(kernel)) {
       if (intrinsic_of(instruction) == Intrinsic::warp_barrier) letters += 'm';
@@ -100,6 +100,16 @@ TEST_F(WarpExchanges, InTwoArmsOfABranchThatLanesTakeApartLeaveFirst) {
   EXPECT_EQ("wmrmwmrmwmrmwmrm",
             after("  %bit = trunc i32 %lane to i1\n  %even = xor i1 %bit, true\n  " + arms));
   EXPECT_EQ("wmrWmRmwmrWmRm", after("  %even = icmp eq i32 %few, 0\n  " + arms));
+}
+
+TEST_F(WarpExchanges, InArmsThatOnlyWarpsOfWholeRowsTakeTogetherLeaveFirstInOtherBlocks) {
+  const std::string arms =
+      "  %y = call i32 @__nuna_sreg(i32 1)\n  %odd = trunc i32 %y to i1\n  br i1 %odd, label %yes, label "
+      "%no\nyes:\n" +
+      exchange("a", "1") + exchange("b", "%a") + "  br label %join\nno:\n" + exchange("c", "1") +
+      "  br label %join\njoin:\n";
+  EXPECT_EQ("wmrWmRmwmrm", after(arms, Among::warp));
+  EXPECT_EQ("wmrmwmrmwmrm", after(arms, Among::block));
 }
 
 TEST_F(WarpExchanges, OfLanesThatMeetNoOthersDoNot) {

@@ -96,6 +96,28 @@ int met_in_arms(int thread, int block) {
   }
   return sum;
 }
+// Warps of the grid are those of its blocks only where blocks are whole warps.
+__global__ void meet_in_arms_of_a_grid(int* to) {
+  const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+  int found;
+  if (i & 32) {
+    const int first = __shfl_xor_sync(~0u, i, 1);
+    found = __shfl_xor_sync(~0u, first, 2);
+  } else {
+    const int first = __shfl_xor_sync(~0u, i + 5000, 1);
+    to[i] = first;
+    found = __shfl_xor_sync(~0u, first, 2);
+  }
+  to[i] = found;
+}
+int met_in_arms_of_a_grid(int i, int block) {
+  auto partner = [&](int of, int by) {
+    const int thread = of % block, other = (thread & ~31) + ((thread & 31) ^ by);
+    return other < block ? of - thread + other : of;
+  };
+  const int from = partner(partner(i, 2), 1);
+  return from & 32 ? from : from + 5000;
+}
 __global__ void meet_behind_a_loop(int* to) {
   const int lane = int(threadIdx.x) & 31;
   int votes = 0;
@@ -174,6 +196,9 @@ void run(int block) {
   check(
       "meet_in_arms", block, block, [&] { meet_in_arms<<<1, block>>>(found); },
       [&](int t) { return met_in_arms(t, block); });
+  check(
+      "meet_in_arms_of_a_grid", block, 3 * block, [&] { meet_in_arms_of_a_grid<<<3, block>>>(found); },
+      [&](int i) { return met_in_arms_of_a_grid(i, block); });
   check(
       "meet_behind_a_loop", block, block, [&] { meet_behind_a_loop<<<1, block>>>(found); },
       [&](int t) { return std::min(32, block - t / 32 * 32) - 1; });

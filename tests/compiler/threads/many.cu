@@ -10,6 +10,9 @@ namespace {
 
 __device__ int offset;
 
+__device__ int runs;
+__global__ void count_run() { ++runs; }  // stands before the host's use of the variable
+
 __noinline__ __device__ int add(int a, int b) { return a + b + offset; }
 
 template <int Kernel>
@@ -42,6 +45,10 @@ int NAME(int kernel) {
   if (cudaMallocManaged(&found, 256 * sizeof(int)) != cudaSuccess) return -1;
   kernels[kernel % 40]<<<1, 256>>>(found);
   if (cudaDeviceSynchronize() != cudaSuccess) return -1;
+  int before = 0, after = 0;
+  if (cudaMemcpyFromSymbol(&before, runs, sizeof before) != cudaSuccess) return -1;
+  count_run<<<1, 1>>>();
+  if (cudaMemcpyFromSymbol(&after, runs, sizeof after) != cudaSuccess || after != before + 1) return -1;
   const int last = found[255];
   cudaFree(found);
   return last;
