@@ -13,7 +13,7 @@ namespace nuna::cudart {
 namespace {
 
 std::atomic<cudaError_t> sticky{cudaSuccess};
-std::atomic<bool> told{false};
+std::atomic<bool> failure_told{false};
 thread_local cudaError_t last = cudaSuccess;
 thread_local int host_functions = 0;
 
@@ -28,10 +28,10 @@ void set_sticky_error(cudaError_t error) noexcept {
 
 void clear_sticky_error() noexcept {
   sticky.store(cudaSuccess);
-  told.store(false);
+  failure_told.store(false);
 }
 
-bool claim_failure() noexcept { return !told.exchange(true); }
+bool claim_failure() noexcept { return !failure_told.exchange(true); }
 
 cudaError_t remember(cudaError_t error) noexcept {
   if (error != cudaSuccess && error != cudaErrorNotReady) last = error;
