@@ -4,14 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define CHECK(call)                                             \
-  do {                                                          \
-    const cudaError_t error_ = (call);                          \
-    if (error_ != cudaSuccess) {                                \
-      std::printf("%s: %s\n", #call, cudaGetErrorName(error_)); \
-      std::exit(1);                                             \
-    }                                                           \
-  } while (0)
+#include "check.hpp"
 
 __global__ void fetch(cudaTextureObject_t texels, int* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

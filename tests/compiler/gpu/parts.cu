@@ -5,14 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#define CHECK(call)                                             \
-  do {                                                          \
-    const cudaError_t error_ = (call);                          \
-    if (error_ != cudaSuccess) {                                \
-      std::printf("%s: %s\n", #call, cudaGetErrorName(error_)); \
-      std::exit(1);                                             \
-    }                                                           \
-  } while (0)
+#include "check.hpp"
 
 template <class T>
 struct Array {
