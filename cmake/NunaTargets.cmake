@@ -71,10 +71,22 @@ function(nuna_layer name)
   add_dependencies(nuna_libraries nuna_${name})
 endfunction()
 
-# nuna_precompile(<target> <nuna_pch|nuna_test_pch>): use that set of precompiled headers, if NUNA_PCH (or, of tests, NUNA_TEST_PCH) asks for it.
-function(nuna_precompile target pch)
-  if(TARGET ${pch})
-    target_precompile_headers(${target} REUSE_FROM ${pch})
+# nuna_precompiled(<name> HEADERS <header>... [LINK <library>...] [OPTIONS <option>...]): a set of precompiled headers.
+function(nuna_precompiled name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;LINK;OPTIONS")
+  set(home ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  file(WRITE ${home}.new "// The home of precompiled headers.\n")
+  file(COPY_FILE ${home}.new ${home} ONLY_IF_DIFFERENT)
+  add_library(${name} OBJECT ${home})
+  target_link_libraries(${name} PRIVATE nuna_build ${arg_LINK})
+  target_compile_options(${name} PRIVATE ${arg_OPTIONS})
+  target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
+endfunction()
+
+# nuna_precompile(<target> <set>): use that set of precompiled headers, where the options NUNA_PCH and NUNA_TEST_PCH have made it.
+function(nuna_precompile target set)
+  if(TARGET ${set})
+    target_precompile_headers(${target} REUSE_FROM ${set})
   endif()
 endfunction()
 
