@@ -40,10 +40,11 @@ std::vector<bool> small_gaps(const std::vector<Interval>& ranges, std::size_t mo
   return small;
 }
 
-Sources sources_of(const execute::Buffer& buffer, const execute::Places& places) {
+Sources sources_of(const execute::Buffer& buffer, const execute::Places& places, Interval known) {
   const execute::Instances& instances = *buffer.instances;
   std::vector<Sources::Source> sources;
-  for (const residency::Holding& h : buffer.residency->holdings()) {
+  std::vector<Sources::Use> uses;
+  const auto add = [&](const residency::Holding& h) {
     Sources::Source source{h.box, Sources::Source::Kind::distant, nullptr, {}};
     base::PlaceId from = h.places.first();
     for (auto left = h.places; !left.empty(); left = left.without(left.first())) {
@@ -57,12 +58,20 @@ Sources sources_of(const execute::Buffer& buffer, const execute::Places& places)
     instances.before_read(from, h.box, writers);
     source.written_by.assign(writers.begin(), writers.end());
     sources.push_back(std::move(source));
-  }
-  std::vector<Sources::Use> uses;
-  instances.for_each_user(base::kHostPlace, [&](const base::ByteBox& box, base::Ticket ticket, bool writes) {
+  };
+  const auto add_use = [&](const base::ByteBox& box, base::Ticket ticket, bool writes) {
     uses.push_back({box, ticket, writes});
-  });
-  return {instances.shape(), std::move(sources), uses};
+  };
+  if (known == Sources::kAll) {
+    for (const residency::Holding& h : buffer.residency->holdings()) add(h);
+    instances.for_each_user(base::kHostPlace, add_use);
+    return {instances.shape(), std::move(sources), uses};
+  }
+  for (const base::ByteBox& region : base::boxes_of_range(instances.shape(), known)) {
+    for (const residency::Holding& h : buffer.residency->within(region)) add(h);
+    instances.for_each_user(base::kHostPlace, region, add_use);
+  }
+  return {instances.shape(), std::move(sources), uses, known};
 }
 
 }  // namespace
@@ -84,7 +93,7 @@ HostSide::HostSide(execute::Buffer& buffer, const execute::Places& places, const
       writes_(most_guessed(block_bytes)),
       name_("the buffer created at " + buffer.site) {
   most_pieces();  // read here, not in a handler
-  sources_ = std::make_unique<const Sources>(sources_of(buffer_, places_));
+  make_sources({0, 0});
   FaultHandler::add(view_, whole_pages(shape_.bytes()), *this);
 }
 
@@ -143,8 +152,16 @@ void HostSide::close_all() {
   all_pieces.fetch_sub(pieces_.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
-void HostSide::make_sources() {
-  sources_ = std::make_unique<const Sources>(sources_of(buffer_, places_));
+// Of very many pieces those near by are enough for launches that the host touches little between; who looks elsewhere
+// soon looks everywhere.
+void HostSide::make_sources(Interval around) {
+  Interval known = Sources::kAll;
+  if (buffer_.residency->holdings().size() > kManyHoldings) {
+    const Interval asked = bytes_of(blocks_of(around));
+    known = Interval{asked.begin - reach_, asked.end + reach_}.intersect({0, shape_.bytes()});
+    reach_ = std::min(4 * reach_, shape_.bytes());
+  }
+  sources_ = std::make_unique<const Sources>(sources_of(buffer_, places_, known));
   sources_of_ = buffer_.instances->idle() ? buffer_.residency : nullptr;
   renewing_.store(false, std::memory_order_relaxed);
 }
@@ -155,13 +172,19 @@ bool HostSide::sources_stand() const {
          buffer_.instances->idle();
 }
 
-void HostSide::renew() {
-  make_sources();
+bool HostSide::knows(Index block) const noexcept {
+  if (sources_ == nullptr) return false;
+  const Interval bytes = bytes_of({block, block + 1});
+  return sources_->known().intersect(bytes) == bytes;
+}
+
+void HostSide::renew(Interval around) {
+  make_sources(around);
   renewed_ = true;
 }
 
-void HostSide::go_on() {
-  make_sources();
+void HostSide::go_on(Interval around) {
+  make_sources(around);
   stands_still_.store(false, std::memory_order_release);
 }
 
@@ -175,8 +198,9 @@ void HostSide::resume() {
   if (renewed_ || sources_stand()) return gate_.resume();
   if (buffer_.residency->holdings().size() > kManyHoldings) {
     sources_.reset();
+    reach_ = kMostPrefetchBytes;
   } else {
-    make_sources();
+    make_sources({0, 0});
   }
   gate_.resume();
 }
@@ -237,11 +261,11 @@ void HostSide::unite(std::vector<Interval>& ranges, bool fetched) {
 
 // Whole blocks, which stay closed. False where a device would have to bring them.
 bool HostSide::fetch_now(Interval bytes) {
-  if (sources_ == nullptr) make_sources();
   const Interval blocks = blocks_of(bytes);
   for (Index block = blocks.begin; block < blocks.end; ++block) {
     if ((words_[block].load(std::memory_order_relaxed) & kCurrent) != 0) continue;
     const Interval own = bytes_of({block, block + 1});
+    if (!knows(block)) make_sources(own);
     while (sources_->state(own, false, true) == Sources::State::pending) sleep_for(kMoment, nullptr);
     if (sources_->state(own, false, true) == Sources::State::distant) return false;
     sources_->fetch(own, shadow_);

@@ -85,7 +85,7 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   /// Whether a touch would not fault. A guess while other threads are at it.
   bool is_open(Interval bytes, bool write) const;
   /// Whether the host place holds the newest of these bytes, or memory that the CPU reads does, and nothing is in the way. While
-  /// paused, after renew().
+  /// paused, after renew() around them.
   bool ready(Interval bytes, bool write) const;
   /// What the table says of a byte's block. A guess while other threads are at it.
   std::uint32_t word_of(Index byte) const {
@@ -94,10 +94,10 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   /// The failure of what should have made some of them, or null.
   std::exception_ptr failure(Interval bytes) const { return sources_->failure(bytes); }
   /// What resume() does, which then need not: the buffer's residency and users are as they are now, and stay so until then. While
-  /// paused.
-  void renew();
+  /// paused. Of very many pieces only those near `around` are looked at.
+  void renew(Interval around);
   /// The same at the end of a request of the thread that has paused, which touches nothing meanwhile.
-  void go_on();
+  void go_on(Interval around);
   /// Opens dense bytes, all of which the host place holds and nothing uses any more, without a fault. While paused. Blocks that
   /// they fill in part are opened only if `parts_too`.
   void open(Interval bytes, bool write, bool parts_too);
@@ -123,7 +123,8 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   void unite(std::vector<Interval>& ranges, bool fetched);
   bool fetch_now(Interval bytes);
   void open_for_reading_only(Interval blocks);
-  void make_sources();
+  void make_sources(Interval around);
+  bool knows(Index block) const noexcept;
   bool sources_stand() const;
   void close_blocks(Interval blocks);
   void uncount(Interval blocks);
@@ -146,6 +147,7 @@ class HostSide final : public execute::HostAccess, public FaultServer {
   Gate gate_;
   BlockTable words_;
   std::unique_ptr<const Sources> sources_;  // replaced while paused; null: to be made when somebody looks
+  Index reach_ = kMostPrefetchBytes;        // how far the next ones know of a buffer of very many pieces
   residency::ResidencyRef
       sources_of_;        // the residency that they were made of, if nothing was in use then; else null
   bool renewed_ = false;  // since the last pause

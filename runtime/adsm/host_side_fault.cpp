@@ -84,7 +84,7 @@ FaultServer::Verdict HostSide::serve(const Fault& fault) noexcept {
         "or Access::write. It points into ");
     return Verdict::refused;
   }
-  if (sources_ == nullptr) {
+  if (!knows(block)) {
     ask_for_sources(block);
     return Verdict::again;
   }

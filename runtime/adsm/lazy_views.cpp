@@ -153,7 +153,7 @@ void HostViews::open_for_overwriting(HostSide& side, HostView& view, const base:
       if (!program_.host_is_used(buffer, opened, true)) {
         for (const ByteBox& b : opened) buffer.instances->ensure(base::kHostPlace, b);
         mark_written(view, program_.all_ranks());
-        side.renew();
+        side.renew(runs.empty() ? Interval{0, 0} : runs.front());
         for (const Interval& r : runs) side.open(r, true, false);
         break;
       }
@@ -191,7 +191,7 @@ void HostViews::bring(const HostView& view, const base::BoxList& wanted, std::st
           for (const ByteBox& b : base::boxes_of_range(buffer.shape(), l)) lacking.push_back(b);
         }
         program_.bring_to_host(buffer, lacking, site);
-        side.renew();
+        side.renew(r);
         const Interval whole = side.whole_blocks(r);
         if (side.ready(whole, write)) {
           if (const std::exception_ptr failure = side.failure(r)) std::rethrow_exception(failure);
@@ -253,12 +253,15 @@ void HostViews::serve(const FaultService::Request& request) {
   if (known == sides_.end()) return;
   HostSide& side = *request.side;
   execute::Buffer& buffer = *known->second;
-  const Interval blocks{request.first, request.first + request.count};
-  const Interval bytes =
-      side.whole_blocks({blocks.begin * side.block_bytes(), blocks.end * side.block_bytes()});
+  const auto bytes_of = [&](Index count) {
+    return side.whole_blocks(
+        {request.first * side.block_bytes(), (request.first + count) * side.block_bytes()});
+  };
+  const Interval bytes = bytes_of(request.count);
+  const Interval around = bytes_of(std::max<Index>(1, request.count));
   if (!request.paused) side.pause();
   if (request.doubt) {
-    side.renew();
+    side.renew(around);
     if (const std::exception_ptr failure = side.failure(bytes)) {
       base::warn_once(
           "failed bytes of buffer " + std::to_string(buffer.number),
@@ -283,9 +286,9 @@ void HostViews::serve(const FaultService::Request& request) {
     }
   }
   if (request.paused) {
-    side.go_on();
+    side.go_on(around);
   } else {
-    side.renew();
+    side.renew(around);
     side.resume();
   }
 }

@@ -11,8 +11,9 @@ namespace nuna::adsm {
 
 using base::ByteBox;
 
-Sources::Sources(const base::Shape& shape, std::vector<Source> sources, const std::vector<Use>& uses)
-    : shape_(shape) {
+Sources::Sources(const base::Shape& shape, std::vector<Source> sources, const std::vector<Use>& uses,
+                 Interval known)
+    : shape_(shape), known_(known) {
   for (Source& s : sources) {
     const auto over = [](const base::Ticket& t) { return t.done() && !t.failure(); };
     s.written_by.erase(std::remove_if(s.written_by.begin(), s.written_by.end(), over), s.written_by.end());
@@ -49,6 +50,7 @@ bool Sources::meets(Interval hull, const ByteBox& box, Interval range) const noe
 }
 
 Sources::State Sources::state(Interval range, bool current, bool write) const noexcept {
+  if (range.begin < known_.begin || range.end > known_.end) return State::unknown;
   bool fetches = false;
   State state = State::ready;
   const auto [first, last] = around(sources_, range);

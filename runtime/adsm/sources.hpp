@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -46,7 +47,12 @@ class Sources {
   };
 
   Sources() = default;
-  Sources(const base::Shape& shape, std::vector<Source> sources, const std::vector<Use>& uses);
+  /// Of all dense bytes, or of those that are `known`: what meets others may be left out.
+  Sources(const base::Shape& shape, std::vector<Source> sources, const std::vector<Use>& uses,
+          Interval known = kAll);
+
+  static constexpr Interval kAll{std::numeric_limits<Index>::min(), std::numeric_limits<Index>::max()};
+  const Interval& known() const { return known_; }
 
   enum class State : std::uint8_t {
     ready,     ///< fetch() may be called
@@ -54,10 +60,11 @@ class Sources {
     in_use,    ///< to be written, but operations still read what is there
     pending,   ///< some operation must be over first
     distant,   ///< a device must bring the bytes
+    unknown,   ///< some of the bytes are not known()
   };
   /// Whether the host may read (or also write) dense bytes `range`. `current`: the host place has the newest already.
   State state(Interval range, bool current, bool write) const noexcept;
-  /// Whether fetch() would copy something.
+  /// Whether fetch() would copy something. Of this and what follows the range is known().
   bool brings(Interval range) const noexcept;
   /// The failure of what should have made bytes of `range`, or null. Not in handlers.
   std::exception_ptr failure(Interval range) const;
@@ -90,6 +97,7 @@ class Sources {
   bool meets(Interval hull, const base::ByteBox& box, Interval range) const noexcept;
 
   base::Shape shape_;
+  Interval known_ = kAll;
   std::vector<Spanned> sources_;
   std::vector<SpannedUse> uses_;
 };

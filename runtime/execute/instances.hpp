@@ -82,6 +82,11 @@ class Instances {
   void for_each_user(base::PlaceId place, F f) const {
     at(place).users.for_each(f);
   }
+  /// The same for those that meet `region`.
+  template <class F>
+  void for_each_user(base::PlaceId place, const base::ByteBox& region, F f) const {
+    at(place).users.for_each_meeting(region, f);
+  }
   /// Whether nothing is in flight in any place, and nothing failed is held. May say no where little is known.
   bool idle() const;
   /// Everything in flight in any place; and the failure of what is held (not of those that read it).

@@ -30,6 +30,12 @@ class Users {
   void for_each(F f) const {
     records_.for_each([&](const base::ByteBox& box, const Record& r) { f(box, r.ticket, r.write); });
   }
+  /// The same for those that meet `region`.
+  template <class F>
+  void for_each_meeting(const base::ByteBox& region, F f) const {
+    records_.for_each_meeting(region,
+                              [&](const base::ByteBox& box, const Record& r) { f(box, r.ticket, r.write); });
+  }
   /// Whether all of them are done, and no bytes are left that one failed to write. No, also where they are many.
   bool idle() const;
   void wait() const;

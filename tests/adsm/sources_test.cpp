@@ -258,6 +258,15 @@ TEST(Sources, AreReadyWhereNobodyWrote) {
   EXPECT_FALSE(none.brings({0, 100}));
 }
 
+TEST(Sources, SayNothingOfBytesThatTheyDoNotKnow) {
+  const Sources sources(
+      kLine, {{ByteBox{{Interval{40, 50}, {0, 1}, {0, 1}, {0, 1}}}, Kind::near, nullptr, {}}}, {}, {40, 60});
+  EXPECT_EQ(sources.state({40, 60}, false, true), State::ready);
+  EXPECT_TRUE(sources.brings({40, 60}));
+  EXPECT_EQ(sources.state({39, 60}, false, false), State::unknown);
+  EXPECT_EQ(sources.state({40, 61}, true, true), State::unknown);
+}
+
 TEST(Sources, WaitForWritersEvenIfTheHostHasTheNewest) {
   Lane lane;
   const Sources sources(kLine, {{kLine.whole(), Kind::host, nullptr, {lane.submit()}}}, {});

@@ -255,6 +255,33 @@ TEST(PointersOfDevices, IntoABufferOfVeryManyPieces) {
   }
 }
 
+// Each touch is far from the last one: what is known of the pieces near that one does not tell.
+TEST(PointersOfDevices, HereAndThereInABufferOfVeryManyPieces) {
+  Context context = Context::self(with_devices(2));
+  constexpr Index kRow = 2 * kPage;
+  constexpr Index kRows = 1000;
+  Buffer<int, 1> x(context, {kRows * kRow});
+  context.fill(x, 0);
+  int* const p = x.data();
+  const auto launch = [&](Index row, Index device) {
+    const Box box{{row * kRow, (row + 1) * kRow}};
+    context.launch("row", nuna::on(static_cast<int>(device % 2)), Domain(box), block(1), Scale{},
+                   read_write(x));
+  };
+  for (Index row = 0; row < kRows; ++row) launch(row, row);
+  const auto is_again = [](Index row) { return row % 50 == 0; };
+  for (Index i = 0; i < kRows; ++i) {
+    const Index row = i * 391 % kRows;
+    ASSERT_EQ(p[row * kRow + 5], 1) << "row " << row;
+    p[row * kRow + 5] = 2;
+    if (is_again(row)) launch(row, row + 1);
+  }
+  for (Index row = 0; row < kRows; ++row) {
+    ASSERT_EQ(p[row * kRow + 5], is_again(row) ? 7 : 2) << "row " << row;
+    ASSERT_EQ(p[row * kRow + 6], is_again(row) ? 4 : 1) << "row " << row;
+  }
+}
+
 TEST(PointersOfDevices, IntoWhatAFailedLaunchShouldHaveWrittenAreToldOf) {
   Context context = Context::self(with_devices(2));
   Buffer<int, 1> x(context, {100});
