@@ -142,9 +142,11 @@ std::vector<RankId> DirectoryState::receivers_from(const Distribution& reading, 
         }
       };
       if (layer.image != nullptr) {
-        for (const auto& held : layer.image->entries()) {
-          const bool everybody = held.value.contains(first_reader) && held.value.contains(last_reader);
-          if (held.value.contains(rank) && !everybody) visit(held.box);
+        for (const ByteBox& c : clip) {
+          layer.image->for_each_meeting(c, [&](const ByteBox& box, RankRange holders) {
+            const bool everybody = holders.contains(first_reader) && holders.contains(last_reader);
+            if (holders.contains(rank) && !everybody) note_readers(box.intersect(c));
+          });
         }
         continue;
       }

@@ -44,6 +44,10 @@ class Distribution {
 
   /// The bytes that a part touches: for monotone maps one box or none. Disjoint unless a user's function says otherwise.
   base::BoxList boxes(int part) const;
+  /// How many boxes all parts have, at most.
+  std::size_t box_count() const {
+    return is_monotone() ? static_cast<std::size_t>(cut_->parts()) : boxes_.size();
+  }
   /// Appends the parts that touch some byte of `region`, ascending.
   void parts_meeting(const base::ByteBox& region, PartList& parts) const;
   /// Calls f(part, box) for every box of a part that meets `region`.

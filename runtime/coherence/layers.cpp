@@ -60,6 +60,20 @@ Layer flatten(const Layer& newer, const Layer& older) {
   return {nullptr, std::make_shared<const Image>(melted(std::move(image))), {}};
 }
 
+std::size_t boxes_in(const Layer& layer) {
+  return layer.image != nullptr ? layer.image->size() : layer.written->box_count();
+}
+
+// Of the pair to flatten, the newer one's place in the stack.
+std::size_t pair_to_flatten(const Layers& stack) {
+  constexpr std::size_t kFew = 64;
+  constexpr std::size_t kRatio = 8;
+  for (std::size_t newer = stack.size() - 2; newer > 0; --newer) {
+    if (boxes_in(stack[newer + 1]) <= std::max(kFew, kRatio * boxes_in(stack[newer]))) return newer;
+  }
+  return stack.size() - 2;
+}
+
 bool covers(const Layer& top, const Layer& below, const BoxList& clip) {
   if (top.written != nullptr && same(top.written, below.written)) return true;
   if (top.image != nullptr && same(top.image, below.image)) return true;
@@ -114,9 +128,9 @@ Layers pushed(const Layers& layers, Layer top, const BoxList& clip, std::int64_t
     if (!covers(stack.front(), below, clip)) stack.push_back(below);
   }
   while (stack.size() > kMaxLayers) {
-    const Layer oldest = stack.back();
-    stack.pop_back();
-    stack.back() = flatten(stack.back(), oldest);
+    const std::size_t newer = pair_to_flatten(stack);
+    stack[newer] = flatten(stack[newer], stack[newer + 1]);
+    stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(newer) + 1);
     ++flattened;
   }
   return stack;

@@ -7,8 +7,10 @@
 // content.
 
 #include <absl/container/inlined_vector.h>
+#include <absl/hash/hash.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/box_index.hpp"
@@ -34,8 +36,21 @@ struct RankRange {
   }
 };
 
-/// Disjoint boxes, each held alike by a range of ranks: the image of a host write (one box, all ranks) or of flattened layers.
-using Image = base::BoxIndex<RankRange>;
+/// Disjoint boxes, each held alike by a range of ranks: the image of a host write (one box, all ranks) or of flattened layers. There
+/// may be very many, so they are hashed once: states that share an image are looked up with each launch.
+class Image : public base::BoxIndex<RankRange> {
+ public:
+  explicit Image(std::vector<Entry> entries) : BoxIndex(std::move(entries)) {
+    hash_ = absl::HashOf(static_cast<const BoxIndex&>(*this));
+  }
+  template <class H>
+  friend H AbslHashValue(H h, const Image& image) {
+    return H::combine(std::move(h), image.hash_);
+  }
+
+ private:
+  std::size_t hash_ = 0;
+};
 
 struct Layer {
   DistributionRef written;                                    ///< by a launch; or null and
@@ -61,7 +76,8 @@ bool fills_hull(const Layer& layer);
 void subtract_image(base::BoxList& boxes, const Layer& layer);
 
 /// The stack after a layer was pushed in a segment whose bytes lie in `clip`: layers that the new one covers are
-/// dropped; when there are too many, the two oldest are flattened into one (`flattened` counts).
+/// dropped; when there are too many, two neighbours are flattened into one (`flattened` counts): the oldest that are few boxes or
+/// of about one size, so that many small writes cost few copies of each box (as in a log-structured merge tree).
 Layers pushed(const Layers& layers, Layer top, const base::BoxList& clip, std::int64_t& flattened);
 /// The stack after `reader` read: every layer that it may have read notes it.
 Layers noted(const Layers& layers, const DistributionRef& reader);
