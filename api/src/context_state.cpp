@@ -129,10 +129,7 @@ execute::Buffer& buffer_of(const ContextState& context, const BufferHandle& hand
 }
 
 Event launch_internal(ContextState& context, const execute::Launch& launch) {
-  for (const plan::ArgumentUse& use : launch.arguments.shape.uses) {
-    execute::Buffer& buffer = *launch.arguments.buffers[static_cast<std::size_t>(use.buffer)];
-    context.views().close_for_launch(buffer, use.writes, launch.site);
-  }
+  context.views().close_for_launch(launch.arguments, launch.site);
   return Event(std::make_shared<Completion>(context.program().launch(launch), context.runtime_ref()));
 }
 

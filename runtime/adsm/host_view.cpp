@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 
 #include "base/failure.hpp"
@@ -317,13 +318,20 @@ void HostViews::close_quietly(HostView& view, std::string_view site) noexcept {
   }
 }
 
-void HostViews::close_for_launch(execute::Buffer& buffer, bool writes, std::string_view site) {
-  rethrow_kept(buffer);
-  if (buffer.host != nullptr) FaultHandler::ours();
-  const auto views = open_;
-  for (const auto& v : views) {
-    if (v->buffer == &buffer && !v->lazy && (writes || v->mode != Mode::read)) end_now(*v, site);
-  }
+void HostViews::close_for_launch(const execute::Arguments& arguments, std::string_view site) {
+  for (execute::Buffer* b : arguments.buffers) rethrow_kept(*b);
+  const auto has_side = [](const execute::Buffer* b) { return b->host != nullptr; };
+  if (std::any_of(arguments.buffers.begin(), arguments.buffers.end(), has_side)) FaultHandler::ours();
+  const auto is_closed = [&](const std::shared_ptr<HostView>& v) {
+    const auto& uses = arguments.shape.uses;
+    return !v->lazy && std::any_of(uses.begin(), uses.end(), [&](const plan::ArgumentUse& use) {
+      return v->buffer == arguments.buffers[static_cast<std::size_t>(use.buffer)] &&
+             (use.writes || v->mode != Mode::read);
+    });
+  };
+  std::vector<std::shared_ptr<HostView>> closed;
+  std::copy_if(open_.begin(), open_.end(), std::back_inserter(closed), is_closed);
+  for (const auto& v : closed) end_now(*v, site);
 }
 
 void HostViews::forget(execute::Buffer& buffer) {

@@ -130,8 +130,8 @@ class HostViews {
   /// The same without throwing: the failure is kept for the next call that touches the buffer, or waits for everything.
   void close_quietly(HostView& view, std::string_view site) noexcept;
 
-  /// Before a launch.
-  void close_for_launch(execute::Buffer& buffer, bool writes, std::string_view site);
+  /// Before a launch with these.
+  void close_for_launch(const execute::Arguments& arguments, std::string_view site);
   /// Before a buffer is released. A failure that was kept for it is logged.
   void forget(execute::Buffer& buffer);
   /// Throws what close_quietly kept for the buffer.

@@ -17,11 +17,14 @@ class Spread;
 
 /// Of the calling thread.
 std::uint64_t thread_cpu_ns();
+/// What a call of that takes: a system call, of which there are several in a launch that is counted.
+std::uint64_t cost_of_thread_cpu_ns();
 
-/// While one lives, counts the CPU time of kernels on its thread.
+/// While one lives, counts the CPU time of kernels on its thread, and how many they were.
 struct KernelsHere {
   static thread_local KernelsHere* now;
   std::uint64_t cpu_ns = 0;
+  std::uint64_t count = 0;
   KernelsHere() { now = this; }
   ~KernelsHere() { now = nullptr; }
   KernelsHere(const KernelsHere&) = delete;

@@ -164,7 +164,9 @@ bool Spread::launch(const KernelAction& action) {
   const KernelsHere kernels;
   const std::uint64_t before = thread_cpu_ns();
   const bool started = launch_untimed(action);
-  cpu_ns_ += thread_cpu_ns() - before - kernels.cpu_ns;
+  const std::uint64_t all = thread_cpu_ns() - before;
+  const std::uint64_t others = kernels.cpu_ns + (1 + kernels.count) * cost_of_thread_cpu_ns();
+  if (all > others) cpu_ns_ += all - others;
   return started;
 }
 
