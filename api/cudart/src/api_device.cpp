@@ -99,7 +99,7 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* prop) {
 }
 
 cudaError_t cudaDeviceSynchronize(void) {
-  return device_call([] {
+  return waiting_call([] {
     Device* const device = Device::ended() ? nullptr : &Device::get();
     if (device != nullptr) device->synchronize();
   });

@@ -68,7 +68,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return device_call([&] { stream_of(stream)->synchronize(); });
+  return waiting_call([&] { stream_of(stream)->synchronize(); });
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return device_call([&] { return stream_of(stream)->done() ? cudaSuccess : cudaErrorNotReady; });
@@ -177,7 +177,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   return device_call([&] { return event_of(event)->done() ? cudaSuccess : cudaErrorNotReady; });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return device_call([&] { event_of(event)->synchronize(); });
+  return waiting_call([&] { event_of(event)->synchronize(); });
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return device_call([&] {

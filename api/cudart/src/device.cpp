@@ -297,6 +297,10 @@ void Device::synchronize() {
   require(sticky_error() == cudaSuccess, sticky_error());
 }
 
+void Device::let_end() noexcept {
+  if (Device* const device = ended() ? nullptr : if_there()) device->lane_.wait(device->lane_.last());
+}
+
 // At exit. Static objects of the program that are older than the device are destroyed later, and find it gone.
 void Device::end() {
   if (turns_ && !InHostFunction::here()) turns_->end();

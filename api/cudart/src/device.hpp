@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "call.hpp"
 #include "lane.hpp"
 #include "memory.hpp"
 #include "nuna/context.hpp"
@@ -56,6 +57,8 @@ class Device {
   double agreed(double value);
   /// Waits for all work; throws the error that a kernel has left.
   void synchronize();
+  /// Waits until what runs has ended, whatever it ends with; what it tells is then told.
+  static void let_end() noexcept;
 
   Device();
   ~Device();
@@ -76,5 +79,12 @@ class Device {
   std::unique_ptr<Profile> profile_;
   std::optional<Team> team_;
 };
+
+/// device_call for functions that wait: they do so on a device that has failed, too.
+template <class Work>
+cudaError_t waiting_call(Work&& work) noexcept {
+  if (sticky_error() != cudaSuccess && !InHostFunction::here()) Device::let_end();
+  return device_call(std::forward<Work>(work));
+}
 
 }  // namespace nuna::cudart
