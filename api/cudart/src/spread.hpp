@@ -45,6 +45,9 @@
 
 namespace nuna::cudart {
 
+/// Of what ranks agree on; kernels have their addresses.
+inline constexpr std::uint64_t kFillSubject = 1;
+
 class KernelAction;
 struct Function;
 struct SharedKernel;
@@ -85,6 +88,10 @@ class Spread final : public Ahead {
   /// Starts a large copy or fill of the devices' memory on all devices, and returns true; or the host does it.
   bool start(const Copy& copy);
   bool start(const Fill& fill);
+  /// Gives devices that have copies of the target new ones, from the host or of one value, and returns true when they have them; or the
+  /// host does it. What launches have read since it was written lies where they will look for it.
+  bool update(const Copy& copy);
+  bool update(const Fill& fill);
   /// Of several ranks, with device memory on one side at least.
   void copy(const Copy& copy);
   void fill(const Fill& fill);
@@ -170,6 +177,7 @@ class Spread final : public Ahead {
   void tell(const KernelAction& action, const char* where, const std::string& why);
   bool writes_elsewhere(const KernelAction& action) const;
   void close_views();
+  bool update(const Place& to, const Rows& rows, const Place* from, std::byte value);
   void copy_bytes(const Copy& copy);
   void copy_on_host(const Copy& copy);
   void copy_agreed(const Copy& copy);
