@@ -81,6 +81,8 @@ class Spread final : public Ahead {
   std::uint64_t cpu_ns() const { return cpu_ns_; }
   /// Whether this rank runs the kernel on the host.
   bool begin_turn(const KernelAction& action);
+  /// The same for what the library does on the host where these pointers lead: the first rank does it.
+  bool begin_turn(const std::vector<const void*>& pointers);
   void end_turn();
 
   /// Starts a launch of the caller's making. Throws Error.
@@ -103,6 +105,11 @@ class Spread final : public Ahead {
 
   /// Rank 0's value.
   double agreed(double value);
+  bool is_first() const { return context_.rank() == 0; }
+  /// Every rank's bytes, by rank.
+  std::vector<std::vector<std::byte>> gathered(const std::vector<std::byte>& own);
+  /// What the first rank has to say that has something.
+  std::optional<std::string> first_said(const std::optional<std::string>& own);
 
   bool running() const override { return !events_.empty(); }
   void settle() override;
