@@ -38,6 +38,16 @@ Index bytes_of(const absl::InlinedVector<PlacedBox, 4>& boxes) {
   return sum;
 }
 
+/// What lies in `of` as `part` does in `whole`; both are boxes of one size.
+base::ByteBox alike(const base::ByteBox& part, const base::ByteBox& whole, const base::ByteBox& of) {
+  base::ByteBox box = part;
+  for (int a = 0; a < 4; ++a) {
+    const Index away = of[a].begin - whole[a].begin;
+    box[a] = {part[a].begin + away, part[a].end + away};
+  }
+  return box;
+}
+
 trace::Route route_between(base::PlaceId from, base::PlaceId to) {
   if (from == to) return trace::Route::same_memory;
   if (from == base::kHostPlace) return trace::Route::host_to_device;
@@ -56,7 +66,7 @@ void Live::prepare(const plan::PlacePlan& plan, const Call& call) {
     if (!config_.poison) return;
     for (const base::ByteBox& b : fresh) {
       buffer.note_write(placed.place, b,
-                        places_.at(placed.place).fill(buffer.region(placed.place, b), kPoison, {}));
+                        places_.at(placed.place).fill(buffer.region(placed.place, b), plan::kPoison, {}));
     }
   };
   for (auto& packet : prepared_) wire_->recycle(std::move(packet));
@@ -132,9 +142,8 @@ void Live::start(const Instruction& step, const Call& call, Flight& flight) {
       ticket = copy(step, call, after);
       break;
     default: {
-      const PlacedBox& stale = step.writes.front();
-      ticket =
-          places_.at(stale.place).fill(buffer_of(call, stale).region(stale.place, stale.box), kPoison, after);
+      const PlacedBox& to = step.writes.front();
+      ticket = places_.at(to.place).fill(buffer_of(call, to).region(to.place, to.box), step.value, after);
     }
   }
   for (const PlacedBox& r : step.reads) buffer_of(call, r).note_read(r.place, r.box, ticket);
@@ -167,7 +176,8 @@ Ticket Live::copy(const Instruction& step, const Call& call, const Tickets& afte
   for (const base::ByteBox& b : way.kind == route::Kind::staged
                                     ? transfer::merged_and_cut({to.box}, way.chunk_bytes)
                                     : base::BoxList{to.box}) {
-    parts.push_back({buffer_of(call, to).region(to.place, b), buffer_of(call, from).region(from.place, b)});
+    parts.push_back({buffer_of(call, to).region(to.place, b),
+                     buffer_of(call, from).region(from.place, alike(b, to.box, from.box))});
   }
   return mover_.copy(to.place, from.place, parts, way, after);
 }

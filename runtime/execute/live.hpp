@@ -23,9 +23,6 @@ struct LiveConfig {
   bool poison = false;  ///< fill fresh memory with NaN bytes
 };
 
-/// 0xff in every byte: a NaN as a float or double.
-inline constexpr std::byte kPoison{0xff};
-
 class Live final : public Executor {
  public:
   /// `wire` is null for one rank.

@@ -7,6 +7,7 @@
 // Threads: one at a time; wait, fence, destroy and what fetches let others have their turn while they wait (base/turn.hpp).
 
 #include <absl/container/node_hash_set.h>
+#include <absl/types/span.h>
 
 #include <cstdint>
 #include <list>
@@ -21,6 +22,7 @@
 #include "execute/executor.hpp"
 #include "execute/host_access.hpp"
 #include "execute/places.hpp"
+#include "nuna/new_bytes.hpp"
 #include "plan/planner.hpp"
 #include "residency/lower.hpp"
 #include "trace/recorder.hpp"
@@ -129,6 +131,11 @@ class Program {
   /// The host places of `ranks` now hold the newest bytes of `box` (a range of dense bytes), alike.
   void host_wrote(Buffer& buffer, const base::ByteBox& box, coherence::RankRange ranks);
   void host_wrote(Buffer& buffer, Interval range, coherence::RankRange ranks);
+  /// Whether devices of this rank have copies of some of the bytes.
+  bool devices_have(Buffer& buffer, Interval bytes);
+  /// Gives bytes new contents (detail::update), alike on every rank: where devices of this rank have copies, there; else in the host
+  /// place. Returns when it is done. Throws Error (out_of_memory), and the failure of a device.
+  void update(Buffer& buffer, absl::Span<const detail::NewBytes> rows, std::string_view site);
   coherence::RankRange all_ranks() const { return {0, config_.team.ranks}; }
 
   /// Waits for everything; rethrows the first failure that no wait has rethrown, and forgets the others.
@@ -150,6 +157,8 @@ class Program {
   std::string_view name_of(std::string_view launch);
   Completion perform(const Arguments& arguments, Call& call, std::string_view verb, std::string_view site);
   void make_usable_on_host(Buffer& buffer, const base::ByteBox& box);
+  struct Update;
+  std::optional<Completion> begin_update(Buffer& buffer, Update& update, std::string_view site);
   void merge_twin(Buffer& buffer, Interval written, std::byte* twin);
   void wait_for(const Tickets& tickets);
   void refuse_unwritten(const std::string& what, const std::string& where, const base::ByteBox& example);

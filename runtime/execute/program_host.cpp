@@ -122,7 +122,7 @@ void Program::merge_twin(Buffer& buffer, Interval written, std::byte* twin) {
 void Program::make_usable_on_host(Buffer& buffer, const ByteBox& box) {
   plan::PlacePlan plan;  // only to make the memory usable
   plan::Instruction step;
-  step.kind = plan::Kind::poison;
+  step.kind = plan::Kind::fill;
   step.writes.push_back({0, base::kHostPlace, box});
   plan.instructions.push_back(std::move(step));
   Call call;
@@ -156,7 +156,7 @@ void Program::mark_host_written(Buffer& buffer, const Boxes& boxes, coherence::R
     for (const residency::Holding& h : state.within(box)) {
       for (auto left = h.places.without(base::kHostPlace); !left.empty(); left = left.without(left.first())) {
         plan::Instruction step;
-        step.kind = plan::Kind::poison;
+        step.kind = plan::Kind::fill;
         step.writes.push_back({0, left.first(), h.box});
         stale.instructions.push_back(std::move(step));
       }

@@ -4,6 +4,7 @@
 
 #include <absl/container/inlined_vector.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -76,7 +77,9 @@ struct PlacedBox {
   friend bool operator==(const PlacedBox&, const PlacedBox&) = default;
 };
 
-enum class Kind : std::uint8_t { receive, send, copy, run, poison };
+enum class Kind : std::uint8_t { receive, send, copy, run, fill };
+/// What is written over stale bytes where reading them is to be seen: a NaN as a float or double.
+inline constexpr std::byte kPoison{0xff};
 const char* to_string(Kind kind);
 
 /// One step on places. `reads` and `writes` are all that it touches and order it against its neighbours.
@@ -87,9 +90,11 @@ struct Instruction {
   bool one_run = false;  ///< receive, send: the message is one run of the buffer's bytes, as both ends know
   int slot = 0;          ///< run: the device
   base::PlaceId place;   ///< run: its memory; arguments whose boxes lie in another place are used there
-  Box threads;           ///< run: any box of the partition's threads
-  absl::InlinedVector<PlacedBox, 4> reads;   ///< copy: one; send: in packing order
-  absl::InlinedVector<PlacedBox, 4> writes;  ///< copy, poison: one; receive: in packing order
+  std::byte value = kPoison;  ///< fill: of each byte
+  Box threads;                ///< run: any box of the partition's threads
+  absl::InlinedVector<PlacedBox, 4>
+      reads;  ///< copy: one, of the size of what it writes; send: in packing order
+  absl::InlinedVector<PlacedBox, 4> writes;  ///< copy, fill: one; receive: in packing order
   friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 

@@ -62,9 +62,10 @@ std::string step_text(const Instruction& step) {
     case Kind::run:
       return "run on device " + std::to_string(step.slot) + ": threads " + to_string(step.threads) +
              elsewhere_text(step);
-    case Kind::poison:
-      return "poison " + base::to_string(step.writes[0].box) + " of argument " +
-             std::to_string(step.writes[0].argument) + " in " + place_text(step.writes[0].place);
+    case Kind::fill:
+      return (step.value == kPoison ? "poison " : "fill ") + base::to_string(step.writes[0].box) +
+             " of argument " + std::to_string(step.writes[0].argument) + " in " +
+             place_text(step.writes[0].place);
   }
   return {};
 }

@@ -26,8 +26,8 @@ const char* to_string(Kind kind) {
       return "copy";
     case Kind::run:
       return "run";
-    case Kind::poison:
-      return "poison";
+    case Kind::fill:
+      return "fill";
   }
   return "?";
 }

@@ -342,7 +342,7 @@ class Work {
         }
         for (const ByteBox& b : stale) {
           Instruction step;
-          step.kind = Kind::poison;
+          step.kind = Kind::fill;
           step.writes.push_back({argument, place, b});
           steps_.instructions.push_back(std::move(step));
         }

@@ -83,6 +83,7 @@ StatsSnapshot& StatsSnapshot::operator+=(const StatsSnapshot& other) {
   plan_cache_misses += other.plan_cache_misses;
   evictions = evictions + other.evictions;
   faults = faults + other.faults;
+  updates = updates + other.updates;
   for (const auto& [name, count] : other.fallbacks) fallbacks[name] += count;
   return *this;
 }
@@ -96,6 +97,7 @@ StatsSnapshot StatsSnapshot::since(const StatsSnapshot& earlier) const {
   result.plan_cache_misses -= earlier.plan_cache_misses;
   result.evictions = evictions - earlier.evictions;
   result.faults = faults - earlier.faults;
+  result.updates = updates - earlier.updates;
   for (const auto& [name, count] : earlier.fallbacks) result.fallbacks[name] -= count;
   std::erase_if(result.fallbacks, [](const auto& entry) { return entry.second == 0; });
   return result;
@@ -113,6 +115,7 @@ std::string to_string(const StatsSnapshot& snapshot) {
   }
   if (snapshot.evictions.count > 0) text += traffic_text("evictions", snapshot.evictions);
   if (snapshot.faults.count > 0) text += traffic_text("host faults", snapshot.faults);
+  if (snapshot.updates.count > 0) text += traffic_text("updates", snapshot.updates);
   for (const auto& [name, count] : snapshot.fallbacks)
     text += "\nfallback: " + name + " " + std::to_string(count) + " times";
   return text;
@@ -130,6 +133,7 @@ std::string to_json(const StatsSnapshot& snapshot) {
   }
   json["evictions"] = json_of(snapshot.evictions);
   json["host_faults"] = json_of(snapshot.faults);
+  json["updates"] = json_of(snapshot.updates);
   json["fallbacks"] = nlohmann::ordered_json::object();
   for (const auto& [name, count] : snapshot.fallbacks) json["fallbacks"][name] = count;
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -155,6 +159,7 @@ StatsSnapshot Stats::snapshot() const {
   result.plan_cache_misses = load(planning_.misses);
   result.evictions = evictions_.load();
   result.faults = faults_.load();
+  result.updates = updates_.load();
   const base::MutexLock lock(mutex_);
   result.fallbacks = fallbacks_;
   return result;

@@ -59,6 +59,8 @@ struct StatsSnapshot {
   std::uint64_t plan_cache_misses = 0;
   Traffic evictions;
   Traffic faults;  ///< of the host's pages, and the bytes that they brought
+  Traffic
+      updates;  ///< from the program's memory to where devices had copies, and the bytes, which are traffic, too
   Fallbacks fallbacks;
 
   const Traffic& moved(Route route) const { return traffic[static_cast<std::size_t>(route)]; }
@@ -75,7 +77,7 @@ struct StatsSnapshot {
 std::string to_string(const StatsSnapshot& snapshot);
 /// One line of JSON with every counter: {"launches":..,"plan_cache":{"hits":..,"misses":..},
 /// "<phase>_ns":..,
-/// "traffic":{"<route>":{"count":..,"bytes":..},..},"evictions":{..},"host_faults":{..},"fallbacks":{"<name>":..}}.
+/// "traffic":{"<route>":{"count":..,"bytes":..},..},"evictions":{..},"host_faults":{..},"updates":{..},"fallbacks":{"<name>":..}}.
 std::string to_json(const StatsSnapshot& snapshot);
 
 class Stats {
@@ -95,6 +97,8 @@ class Stats {
     faults_.add(bytes);
     if (bytes > 0) moved(Route::device_to_host, bytes);
   }
+  /// `bytes` of a copy or fill went straight to devices, whose traffic is counted as any other.
+  void updated(std::int64_t bytes) noexcept { updates_.add(bytes); }
   void launched() noexcept { add(planning_.launches, 1); }
   void plan_cache_hit() noexcept { add(planning_.hits, 1); }
   void plan_cache_miss() noexcept { add(planning_.misses, 1); }
@@ -132,6 +136,7 @@ class Stats {
   alignas(64) std::array<TrafficCounter, kRoutes> traffic_{};
   TrafficCounter evictions_;
   TrafficCounter faults_;
+  TrafficCounter updates_;
   mutable base::Mutex mutex_;
   Fallbacks fallbacks_ NUNA_GUARDED_BY(mutex_);
 };

@@ -111,6 +111,43 @@ TEST_F(Spread, MoreKindsOfLaunchesThanAreRememberedAreAllRight) {
   EXPECT_EQ(fetched(data, kMost), values);
 }
 
+TEST_F(Spread, UploadsOfAllKindsReachTheLaunchesBehindThem) {
+  constexpr std::size_t kCount = 50'000;
+  constexpr std::size_t kBytes = kCount * sizeof(float);
+  float* const data = device_floats(kCount);
+  float* pinned = nullptr;
+  ASSERT_EQ(cudaMallocHost(reinterpret_cast<void**>(&pinned), kBytes), cudaSuccess);
+  std::vector<float> values(kCount);
+  for (int round = 1; round <= 4; ++round) {
+    const auto number = static_cast<float>(round);
+    std::fill(pinned, pinned + kCount, number);
+    ASSERT_EQ(cudaMemcpyAsync(data, pinned, kBytes, cudaMemcpyHostToDevice), cudaSuccess);
+    ASSERT_EQ(add(data, kCount, 1), cudaSuccess);
+    EXPECT_EQ(fetched(data, kCount), std::vector<float>(kCount, number + 1));
+
+    ASSERT_EQ(cudaMemset(data, 0, kBytes), cudaSuccess);
+    ASSERT_EQ(add(data, kCount, number), cudaSuccess);
+    EXPECT_EQ(fetched(data, kCount), std::vector<float>(kCount, number));
+
+    std::fill(values.begin(), values.end(),
+              number);  // a few in the midst, which change while they are on their way
+    ASSERT_EQ(add(data, kCount, number), cudaSuccess);
+    ASSERT_EQ(cudaMemcpyAsync(data + 100, values.data(), 400, cudaMemcpyHostToDevice), cudaSuccess);
+    std::fill_n(values.begin(), 100, -1.0f);
+    ASSERT_EQ(add(data, kCount, 1), cudaSuccess);
+    std::fill(values.begin(), values.end(), 2 * number + 1);
+    std::fill_n(values.begin() + 100, 100, number + 1);
+    EXPECT_EQ(fetched(data, kCount), values);
+
+    const std::vector<float> rows(100 * 300, -number);  // 100 rows of 300 numbers in rows of 500
+    ASSERT_EQ(cudaMemcpy2D(data, 2000, rows.data(), 1200, 1200, 100, cudaMemcpyHostToDevice), cudaSuccess);
+    ASSERT_EQ(add(data, kCount, 1), cudaSuccess);
+    for (std::size_t i = 0; i < kCount; ++i) values[i] = i % 500 < 300 ? 1 - number : values[i] + 1;
+    EXPECT_EQ(fetched(data, kCount), values);
+  }
+  EXPECT_EQ(cudaFreeHost(pinned), cudaSuccess);
+}
+
 TEST_F(Spread, PointersToOtherMemoryRunOnTheHost) {
   constexpr int kCount = 30'000;
   float* data = nullptr;

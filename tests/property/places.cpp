@@ -66,7 +66,7 @@ bool PlaceMemories::step(std::int64_t call, int rank, const plan::Instruction& s
       });
       return true;
     }
-    case plan::Kind::poison:
+    case plan::Kind::fill:
       for (const plan::PlacedBox& w : step.writes) {
         for_each_byte(shape(buffer(w)), w.box,
                       [&](Index b) { at(rank, w.place.value, buffer(w), b) = Version{}; });

@@ -17,7 +17,7 @@ import re
 import sys
 
 VOCABULARY = {"nuna/box.hpp", "nuna/error.hpp", "nuna/access_map.hpp", "nuna/config.hpp", "nuna/domain.hpp",
-              "nuna/instance.hpp"}
+              "nuna/instance.hpp", "nuna/new_bytes.hpp"}
 BACKEND_LAYERS = {"device", "cluster"}
 SOURCE_FOLDERS = ("runtime", "api", "apps", "examples", "tests", "compiler")
 SUFFIXES = (".hpp", ".cpp", ".h", ".cu", ".cuh")

@@ -67,6 +67,28 @@ std::vector<Interval> ByteSet::ranges() const {
   return found;
 }
 
+/// Page by page: its number, then its bits.
+std::vector<std::uint64_t> ByteSet::words() const {
+  std::vector<std::uint64_t> words;
+  for (std::size_t p = 0; p < pages_.size(); ++p) {
+    if (pages_[p] == nullptr) continue;
+    words.push_back(p);
+    words.insert(words.end(), pages_[p]->begin(), pages_[p]->end());
+  }
+  return words;
+}
+
+ByteSet ByteSet::of_words(const std::vector<std::uint64_t>& words) {
+  ByteSet set;
+  constexpr std::size_t kEach = 1 + std::tuple_size_v<Page>;
+  for (auto at = words.begin(); words.end() - at >= static_cast<std::ptrdiff_t>(kEach); at += kEach) {
+    set.pages_.resize(std::max<std::size_t>(set.pages_.size(), *at + 1));
+    set.pages_[*at] = std::make_unique<Page>();
+    std::copy(at + 1, at + kEach, set.pages_[*at]->begin());
+  }
+  return set;
+}
+
 bool operator==(const ByteSet& a, const ByteSet& b) {
   return std::equal(a.pages_.begin(), a.pages_.end(), b.pages_.begin(), b.pages_.end(),
                     [](const auto& one, const auto& other) {

@@ -36,6 +36,9 @@ class ByteSet {
   std::optional<Index> first_common(const ByteSet& other) const;
   /// Disjoint, in order, none touching the next.
   std::vector<Interval> ranges() const;
+  /// The set as words, for messages: an eighth of the bytes of its pages. And back; what is no such list is cut short.
+  std::vector<std::uint64_t> words() const;
+  static ByteSet of_words(const std::vector<std::uint64_t>& words);
   friend bool operator==(const ByteSet& a, const ByteSet& b);
 
  private:

@@ -4,12 +4,14 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 
 #include "byte_ranges.hpp"
 #include "kernel.hpp"
 #include "part_copies.hpp"
 #include "part_watch.hpp"
+#include "ranks.hpp"
 
 namespace nuna::cudart {
 
@@ -25,6 +27,8 @@ struct CheckedRows {
 
   explicit CheckedRows(std::shared_ptr<const RecordedSets> recorded);
   std::size_t chunks() const { return sets->chunks().size(); }
+  /// Throws Error where ranks have not written what parts write: some did not run.
+  void check(const std::vector<std::vector<std::byte>>& written_by_rank) const;
   bool any(std::size_t chunk, bool writes) const {
     return std::any_of(parts.begin(), parts.end(), [&](const OfPart& part) {
       return !(writes ? part.written : part.brought)[chunk].empty();
@@ -86,19 +90,28 @@ class GuardedKernel {
   static void run(const void* self, const Box& blocks, const detail::InstanceView* views) {
     static_cast<const GuardedKernel*>(self)->run(cudart::blocks_of(blocks), views);
   }
+  /// Takes back what the parts have written where they do not work on copies of their own.
+  static void undo(const void* self, const Box& blocks, const detail::InstanceView* views) {
+    static_cast<const GuardedKernel*>(self)->undo(cudart::blocks_of(blocks), views);
+  }
 
-  /// When all parts have ended.
+  /// When all parts of this rank have ended.
   const std::optional<Touch>& deviation() const { return deviation_; }
-  /// Then makes what they wrote the program's, or takes it back: the host's views are open.
-  void end() const;
+  /// What they have written to their copies, one row behind the other.
+  std::vector<std::byte> written() const;
+  /// Puts what all ranks' parts have written where the program has it: on the host, whose views are open.
+  void put(const std::vector<std::vector<std::byte>>& written_by_rank) const;
 
  private:
   struct Part {
     std::once_flag once;
+    std::once_flag undone;
     SavedRows saved;                  // as they were
     std::vector<WorkingCopy> copies;  // of chunks that are written
   };
 
+  int part_of(const GridBox& blocks) const;
+  void undo(const GridBox& blocks, const detail::InstanceView* views) const;
   void prepare(Part& part, const CheckedRows::OfPart& rows, const detail::InstanceView* views) const;
   void run(const GridBox& blocks, const detail::InstanceView* views) const;
 
@@ -113,16 +126,46 @@ class GuardedKernel {
   mutable std::optional<Touch> deviation_;
 };
 
-void GuardedKernel::end() const {
-  std::vector<char*> firsts;
-  for (const ChunkRange& chunk : rows_->sets->chunks())
-    firsts.push_back(reinterpret_cast<char*>(chunk.addresses.begin));  // NOLINT(performance-no-int-to-ptr)
+std::vector<std::byte> GuardedKernel::written() const {
+  std::vector<std::byte> bytes;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const Part& part = parts_[p];
-    if (deviation_) part.saved.put_back(firsts);
-    for (std::size_t c = 0; !deviation_ && c < part.copies.size(); ++c)
-      copy_rows(rows_->parts[p].written[c], firsts[c], part.copies[c].first());
+    for (std::size_t c = 0; c < parts_[p].copies.size(); ++c) {
+      const auto* const first = reinterpret_cast<const std::byte*>(parts_[p].copies[c].first());
+      for (const Interval row : rows_->parts[p].written[c])
+        bytes.insert(bytes.end(), first + row.begin, first + row.end);
+    }
   }
+  return bytes;
+}
+
+/// Devices, and so parts, are numbered rank by rank.
+void GuardedKernel::put(const std::vector<std::vector<std::byte>>& written_by_rank) const {
+  auto rank = written_by_rank.begin();
+  std::size_t at = 0;
+  for (const CheckedRows::OfPart& part : rows_->parts) {
+    for (std::size_t c = 0; c < rows_->chunks(); ++c) {
+      for (const Interval row : part.written[c]) {
+        while (at == rank->size()) {
+          ++rank;
+          at = 0;
+        }
+        const auto size = static_cast<std::size_t>(row.size());
+        // NOLINTNEXTLINE(performance-no-int-to-ptr)
+        auto* const to = reinterpret_cast<char*>(rows_->sets->chunks()[c].addresses.begin + row.begin);
+        std::memcpy(to, rank->data() + at, size);
+        at += size;
+      }
+    }
+  }
+}
+
+void GuardedKernel::undo(const GridBox& blocks, const detail::InstanceView* views) const {
+  Part& part = parts_[static_cast<std::size_t>(part_of(blocks))];
+  std::call_once(part.undone, [&] {
+    std::vector<char*> firsts;
+    for (const std::size_t view : views_) firsts.push_back(view == kNoView ? nullptr : views[view].origin);
+    part.saved.put_back(firsts);
+  });
 }
 
 void GuardedKernel::prepare(Part& part, const CheckedRows::OfPart& rows,
@@ -139,14 +182,19 @@ void GuardedKernel::prepare(Part& part, const CheckedRows::OfPart& rows,
   }
 }
 
-void GuardedKernel::run(const GridBox& blocks, const detail::InstanceView* views) const {
-  const RecordedSets& sets = *rows_->sets;
-  const auto axis = static_cast<std::size_t>(sets.axis());
-  const int number = sets.part_of({blocks.first[axis], blocks.last[axis]});
+int GuardedKernel::part_of(const GridBox& blocks) const {
+  const auto axis = static_cast<std::size_t>(rows_->sets->axis());
+  const int number = rows_->sets->part_of({blocks.first[axis], blocks.last[axis]});
   if (number < 0) {
     std::fprintf(stderr, "nuna: profile: blocks of two recorded parts run as one\n");
     std::abort();
   }
+  return number;
+}
+
+void GuardedKernel::run(const GridBox& blocks, const detail::InstanceView* views) const {
+  const RecordedSets& sets = *rows_->sets;
+  const int number = part_of(blocks);
   if (stopped_.load(std::memory_order_relaxed)) return;
   Part& part = parts_[static_cast<std::size_t>(number)];
   std::call_once(part.once, [&] { prepare(part, rows_->parts[static_cast<std::size_t>(number)], views); });
@@ -157,6 +205,7 @@ void GuardedKernel::run(const GridBox& blocks, const detail::InstanceView* views
     firsts[c] = static_cast<Index>(
         reinterpret_cast<std::uintptr_t>(copy != nullptr ? copy : views[views_[c]].origin));
   }
+  const Heard heard;
   PartGuard guard(*action_->function().image, sets.part(number), firsts, sets.chunks());
   const cudaError_t error = action_->run_watched(blocks, guard);
   if (guard.deviation()) {
@@ -181,6 +230,17 @@ CheckedRows::CheckedRows(std::shared_ptr<const RecordedSets> recorded)
       part.brought.push_back(with_small_gaps(read));
     }
   }
+}
+
+void CheckedRows::check(const std::vector<std::vector<std::byte>>& written_by_rank) const {
+  Index missing = 0;
+  for (const OfPart& part : parts) {
+    for (const ByteRows& rows : part.written) {
+      for (const Interval row : rows) missing += row.size();
+    }
+  }
+  for (const auto& written : written_by_rank) missing -= static_cast<Index>(written.size());
+  if (missing != 0) throw Error(ErrorCode::kernel_failed, "some of its parts did not run");
 }
 
 CheckedLaunch::CheckedLaunch(std::shared_ptr<const RecordedSets> sets)
@@ -220,9 +280,25 @@ std::optional<std::string> CheckedLaunch::run(const KernelAction& action, Spread
   launch.closure = kernel;
   spread.start(launch);
   spread.settle();
-  kernel->end();
-  if (!kernel->deviation()) return std::nullopt;
-  return text_of(*kernel->deviation());
+  const auto& found = kernel->deviation();
+  const auto deviation = spread.first_said(found ? std::optional(text_of(*found)) : std::nullopt);
+  if (deviation && !rows_->on_copies) {
+    launch.run = &GuardedKernel::undo;
+    spread.start(launch);
+    spread.settle();
+  }
+  if (deviation || !rows_->on_copies) return deviation;
+  const auto written = spread.gathered(kernel->written());
+  rows_->check(written);
+  std::vector<const void*> pointers;
+  for (std::size_t c = 0; c < rows_->chunks(); ++c) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    if (rows_->any(c, true))
+      pointers.push_back(reinterpret_cast<void*>(rows_->sets->chunks()[c].addresses.begin));
+  }
+  if (spread.begin_turn(pointers)) kernel->put(written);
+  spread.end_turn();
+  return std::nullopt;
 }
 
 }  // namespace nuna::cudart

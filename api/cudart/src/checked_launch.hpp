@@ -6,9 +6,12 @@
 // begun: the launch has not been.
 //
 // Where parts write few rows, Nuna is told that each part may write what it wrote (D8: a byte that is not written this time comes back as it was),
-// and the bytes stay on their devices. What a part may write is copied aside before it begins, and put back if the launch deviates.
+// and the bytes stay on their devices. What a part may write is copied aside before it begins, and put back by a launch of the same parts if
+// it deviates.
 // Where they write many rows that lie apart, whose account would cost Nuna more than the kernel, they work on copies of their own, and what is
-// written goes to the host's views if the launch does not deviate.
+// written goes to the host's views, with several ranks the first one's, if the launch does not deviate.
+//
+// Ranks run the parts of their devices, and tell each other of deviations before anybody uses what was written.
 
 #include <memory>
 #include <optional>

@@ -101,7 +101,7 @@ void perform(const Fill& wanted) {
 
 void CopyAction::run(Crew& crew) const {
   if (Spread* const spread = Device::get().spread()) {
-    if (spread->start(flattened(copy_))) return;
+    if (spread->start(flattened(copy_)) || spread->update(flattened(copy_))) return;
     spread->settle();
     if (spread->replicated()) return spread->copy(copy_);
   }
@@ -114,7 +114,7 @@ void CopyAction::run(Crew& crew) const {
 
 void FillAction::run(Crew& crew) const {
   if (Spread* const spread = Device::get().spread()) {
-    if (spread->start(flattened(fill_))) return;
+    if (spread->update(flattened(fill_)) || spread->start(flattened(fill_))) return;
     spread->settle();
     if (spread->replicated()) return spread->fill(fill_);
   }

@@ -10,6 +10,7 @@
 #include "kernel.hpp"
 #include "model_arguments.hpp"
 #include "part_watch.hpp"
+#include "sets_message.hpp"
 
 namespace nuna::cudart {
 namespace {
@@ -57,8 +58,6 @@ std::unique_ptr<Profile> Profile::if_on(Spread* spread, Memory& memory) {
   const char* why = nullptr;
   if (spread == nullptr) {
     why = "one device has nothing to share out (NUNA_DEVICES)";
-  } else if (spread->replicated()) {
-    why = "it is for one rank";
   } else if (spread->on_gpus()) {
     why = "it is for the CPU (NUNA_DEVICE=host)";
   } else if (is_on("NUNA_AUDIT")) {
@@ -183,11 +182,29 @@ void Profile::record(const KernelAction& action, Crew& crew, Launches& launches)
     const auto first = static_cast<Index>(backing.first);
     chunks->push_back({backing.number, {first, first + static_cast<Index>(backing.bytes)}});
   }
-  const auto sets = std::make_shared<RecordedSets>(std::move(chunks), action.shape().grid,
-                                                   launches.history.axis(), spread_.devices());
-  RecordingJob job(action, *sets);
-  crew.perform(job, false);
-  if (sticky_error() == cudaSuccess) launches.history.add(sets);
+  auto sets = std::make_shared<RecordedSets>(std::move(chunks), action.shape().grid, launches.history.axis(),
+                                             spread_.devices());
+  if (spread_.begin_turn(action)) {
+    RecordingJob job(action, *sets);
+    crew.perform(job, false);
+  }
+  spread_.end_turn();
+  if (sticky_error() != cudaSuccess) return;
+  if (spread_.replicated()) {
+    if (const auto why = take_from_first(*sets)) return launches.history.give_up(*why);
+  }
+  launches.history.add(std::move(sets));
+}
+
+/// What the first rank has recorded. Why it says nothing here: then on all ranks.
+std::optional<std::string> Profile::take_from_first(RecordedSets& sets) {
+  auto all = spread_.gathered(spread_.is_first() ? message_of(sets) : std::vector<std::byte>());
+  std::optional<std::string> why;
+  if (!spread_.is_first()) {
+    sets.clear();
+    why = add_message(all.front(), sets);
+  }
+  return spread_.first_said(why);
 }
 
 void Profile::report() const {

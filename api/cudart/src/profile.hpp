@@ -7,7 +7,9 @@
 // (checked_launch.hpp). Each of their accesses is checked before it happens; if one is not in its part's sets the launch is undone, runs
 // whole, and is recorded anew (recorded_sets.hpp). Lines on stderr say what becomes of each kernel.
 //
-// Of one rank. Atomics, output, calls without a body or by pointer, volatile accesses, grids that wait, memory that is not the device's and
+// Of several ranks the first one records, and tells the others; so all decide alike. A launch that one rank undoes all undo.
+//
+// Atomics, output, calls without a body or by pointer, volatile accesses, grids that wait, memory that is not the device's and
 // writes of variables stay refused.
 
 #include <array>
@@ -63,6 +65,7 @@ class Profile {
   Launches& launches_of(const KernelAction& action);
   bool share(const KernelAction& action, Launches& launches);
   void record(const KernelAction& action, Crew& crew, Launches& launches);
+  std::optional<std::string> take_from_first(RecordedSets& sets);
   void tell(const Function& function, const std::string& what);
 
   Spread& spread_;

@@ -42,6 +42,10 @@ RecordedSets::RecordedSets(std::shared_ptr<const Chunks> chunks, const Grid& gri
   for (int part = 0; part < parts; ++part) sets_.emplace_back(chunks_);
 }
 
+void RecordedSets::clear() {
+  for (PartSets& part : sets_) part = PartSets(chunks_);
+}
+
 int RecordedSets::part_of(Interval wanted) const {
   for (int part = 0; part < parts(); ++part) {
     if (blocks(part).contains(wanted)) return part;

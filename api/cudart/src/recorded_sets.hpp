@@ -38,6 +38,10 @@ class PartSets {
   void add(std::size_t chunk, Interval addresses, bool writes) {
     (writes ? sets_[chunk].writes : sets_[chunk].reads).add(in_chunk(chunk, addresses));
   }
+  /// All that is touched of a chunk, as another rank has recorded it.
+  void set(std::size_t chunk, ByteSet reads, ByteSet writes) {
+    sets_[chunk] = {std::move(reads), std::move(writes)};
+  }
   bool holds(std::size_t chunk, Interval addresses, bool writes) const {
     return (writes ? sets_[chunk].writes : sets_[chunk].reads).holds(in_chunk(chunk, addresses));
   }
@@ -75,6 +79,8 @@ class RecordedSets {
   const Chunks& chunks() const { return *chunks_; }
   int axis() const { return axis_; }
   int parts() const { return static_cast<int>(sets_.size()); }
+  /// Nothing is recorded then.
+  void clear();
   PartSets& part(int number) { return sets_[static_cast<std::size_t>(number)]; }
   const PartSets& part(int number) const { return sets_[static_cast<std::size_t>(number)]; }
   /// The blocks of a part along the axis.

@@ -20,9 +20,6 @@ namespace {
 constexpr std::size_t kMostPlans = 1024;
 constexpr std::size_t kMostBindings = 4096;
 
-/// Of what ranks agree on; kernels have their addresses.
-constexpr std::uint64_t kFillSubject = 1;
-
 /// Copies and fills of at least so many bytes are the devices'.
 constexpr std::size_t kSharedBytes = std::size_t{64} << 10;
 

@@ -45,6 +45,9 @@
 
 namespace nuna::cudart {
 
+/// Of what ranks agree on; kernels have their addresses.
+inline constexpr std::uint64_t kFillSubject = 1;
+
 class KernelAction;
 struct Function;
 struct SharedKernel;
@@ -78,6 +81,8 @@ class Spread final : public Ahead {
   std::uint64_t cpu_ns() const { return cpu_ns_; }
   /// Whether this rank runs the kernel on the host.
   bool begin_turn(const KernelAction& action);
+  /// The same for what the library does on the host where these pointers lead: the first rank does it.
+  bool begin_turn(const std::vector<const void*>& pointers);
   void end_turn();
 
   /// Starts a launch of the caller's making. Throws Error.
@@ -85,6 +90,10 @@ class Spread final : public Ahead {
   /// Starts a large copy or fill of the devices' memory on all devices, and returns true; or the host does it.
   bool start(const Copy& copy);
   bool start(const Fill& fill);
+  /// Gives devices that have copies of the target new ones, from the host or of one value, and returns true when they have them; or the
+  /// host does it. What launches have read since it was written lies where they will look for it.
+  bool update(const Copy& copy);
+  bool update(const Fill& fill);
   /// Of several ranks, with device memory on one side at least.
   void copy(const Copy& copy);
   void fill(const Fill& fill);
@@ -96,6 +105,11 @@ class Spread final : public Ahead {
 
   /// Rank 0's value.
   double agreed(double value);
+  bool is_first() const { return context_.rank() == 0; }
+  /// Every rank's bytes, by rank.
+  std::vector<std::vector<std::byte>> gathered(const std::vector<std::byte>& own);
+  /// What the first rank has to say that has something.
+  std::optional<std::string> first_said(const std::optional<std::string>& own);
 
   bool running() const override { return !events_.empty(); }
   void settle() override;
@@ -170,6 +184,7 @@ class Spread final : public Ahead {
   void tell(const KernelAction& action, const char* where, const std::string& why);
   bool writes_elsewhere(const KernelAction& action) const;
   void close_views();
+  bool update(const Place& to, const Rows& rows, const Place* from, std::byte value);
   void copy_bytes(const Copy& copy);
   void copy_on_host(const Copy& copy);
   void copy_agreed(const Copy& copy);

@@ -26,6 +26,13 @@ bool Spread::begin_turn(const KernelAction& action) {
   return context_.rank() == 0 || everywhere;
 }
 
+bool Spread::begin_turn(const std::vector<const void*>& pointers) {
+  if (!replicated()) return true;
+  close_views();
+  memory_.open_for_turn(false, pointers);
+  return is_first();
+}
+
 void Spread::end_turn() {
   if (!replicated()) return;
   close_views();
@@ -67,7 +74,22 @@ bool Spread::writes_elsewhere(const KernelAction& action) const {
   });
 }
 
-double Spread::agreed(double value) { return context_.sum(context_.rank() == 0 ? value : 0); }
+double Spread::agreed(double value) { return context_.sum(is_first() ? value : 0); }
+
+std::vector<std::vector<std::byte>> Spread::gathered(const std::vector<std::byte>& own) {
+  if (!replicated()) return {own};
+  return detail::gather(context_.state(), own.data(), own.size(), {"cuda ranks", 0});
+}
+
+std::optional<std::string> Spread::first_said(const std::optional<std::string>& own) {
+  if (!replicated()) return own;
+  const std::string text = own.value_or("");
+  const auto* const first = reinterpret_cast<const std::byte*>(text.data());
+  for (const std::vector<std::byte>& each : gathered({first, first + text.size()})) {
+    if (!each.empty()) return std::string(reinterpret_cast<const char*>(each.data()), each.size());
+  }
+  return std::nullopt;
+}
 
 namespace {
 

@@ -55,6 +55,20 @@ __global__ void gather_that_changes(const int* to, const int* of, const float* f
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) sums[to[i]] += from[of[i]];
 }
+// In the last part alone: on several ranks the others have to be told.
+__global__ void scatter_that_changes_last(const int* to, const float* from, float* sums, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) sums[to[i]] += from[i];
+}
+__global__ void gather_that_changes_last(const int* to, const int* of, const float* from, float* sums,
+                                         int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) sums[to[i]] += from[of[i]];
+}
+__global__ void scatter_of_many_that_changes_last(const int* to, const float* from, float* sums, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) sums[to[i]] += from[i];
+}
 // Fewer bytes than before, which is no deviation.
 __global__ void scatter_of_some(const int* to, const int* wanted, float* sums, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -231,6 +245,32 @@ int main() {
     if (round == 5) set(of, two);
     gather_that_changes<<<kBlocks, kThreads>>>(to, of, from, sums, n);
     show("gather_that_changes", round, sums, n);
+  }
+  std::vector<int> other_last(n);
+  for (int i = 0; i < n; ++i) other_last[i] = i;
+  int* ordered_to = device(other_last);
+  int* ordered_of = device(other_last);
+  float* more_sums = device(std::vector<float>(n + 1));  // one more than is written at first
+  other_last[n - 1] = n;
+  for (int round = 1; round <= 7; ++round) {
+    if (round == 4) set(ordered_to, other_last);
+    scatter_that_changes_last<<<kBlocks, kThreads>>>(ordered_to, from, more_sums, n);
+    show("scatter_that_changes_last", round, more_sums, n + 1);
+  }
+  other_last[n - 1] = 0;
+  for (int round = 1; round <= 7; ++round) {
+    if (round == 4) set(ordered_of, other_last);
+    gather_that_changes_last<<<kBlocks, kThreads>>>(ordered_to, ordered_of, from, more_sums, n);
+    show("gather_that_changes_last", round, more_sums, n + 1);
+  }
+  std::vector<int> all_many = permutation(many, 2);
+  int* many_changing = device(all_many);
+  float* more_many_sums = device(std::vector<float>(many + 1));
+  all_many[many - 1] = many;
+  for (int round = 1; round <= 7; ++round) {
+    if (round == 4) set(many_changing, all_many);
+    scatter_of_many_that_changes_last<<<many / 100, 100>>>(many_changing, many_from, more_many_sums, many);
+    show("scatter_of_many_that_changes_last", round, more_many_sums, many + 1);
   }
   std::vector<int> wanted(n, 1);
   int* all_wanted = device(wanted);
