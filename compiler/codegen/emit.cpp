@@ -26,8 +26,6 @@ namespace {
 constexpr std::size_t kInstructionsOfPart = 10000;
 constexpr unsigned kMostParts = 32;
 
-using Bitcode = llvm::SmallVector<char, 0>;
-
 /// Drops what LLVM says of loops that it did not unroll although a pragma asks for it: programs write that for GPUs.
 struct WithoutMissedUnrolling : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
@@ -79,28 +77,46 @@ void share(const std::vector<llvm::GlobalValue*>& shared, const std::string& suf
   }
 }
 
-std::vector<Bitcode> cut(llvm::Module& module, unsigned count) {
-  std::vector<Bitcode> parts;
-  llvm::SplitModule(
-      module, count,
-      [&](std::unique_ptr<llvm::Module> part) {
-        llvm::raw_svector_ostream to(parts.emplace_back());
-        llvm::WriteBitcodeToFile(*part, to);
-      },
-      /*PreserveLocals=*/true);
-  return parts;
-}
+/// Parts of a module as they become ready: those that are behind are cut while others are compiled.
+class Parts {
+ public:
+  explicit Parts(unsigned count) : all_(count) {}
 
-std::vector<std::string> emit_parts(const std::vector<Bitcode>& parts, const Emission& emission) {
+  void cut(llvm::Module& module) {
+    llvm::SplitModule(
+        module, static_cast<unsigned>(all_.size()),
+        [&](std::unique_ptr<llvm::Module> part) {
+          llvm::raw_svector_ostream to(all_[ready_]);
+          llvm::WriteBitcodeToFile(*part, to);
+          ++ready_;
+          ready_.notify_all();
+        },
+        /*PreserveLocals=*/true);
+  }
+
+  /// Waits for it.
+  llvm::StringRef part(std::size_t i) const {
+    for (auto ready = ready_.load(); ready <= i; ready = ready_.load()) ready_.wait(ready);
+    return {all_[i].data(), all_[i].size()};
+  }
+
+ private:
+  std::vector<llvm::SmallVector<char, 0>> all_;  ///< bitcode
+  std::atomic<std::size_t> ready_{0};            ///< the first so many
+};
+
+std::vector<std::string> emit_parts(std::unique_ptr<llvm::Module> module, unsigned count,
+                                    const Emission& emission) {
+  Parts parts(count);
   std::vector<std::string> objects;
-  for (std::size_t i = 0; i < parts.size(); ++i) objects.push_back(emission.object + "." + std::to_string(i));
-  std::vector<std::exception_ptr> problems(parts.size());
+  for (std::size_t i = 0; i < count; ++i) objects.push_back(emission.object + "." + std::to_string(i));
+  std::vector<std::exception_ptr> problems(count);
   std::atomic<std::size_t> next{0};
   auto work = [&] {
-    for (std::size_t i = next++; i < parts.size(); i = next++) {
+    for (std::size_t i = next++; i < count; i = next++) {
       try {
         llvm::LLVMContext context;
-        const llvm::MemoryBufferRef bitcode(llvm::StringRef(parts[i].data(), parts[i].size()), objects[i]);
+        const llvm::MemoryBufferRef bitcode(parts.part(i), objects[i]);
         const auto part = llvm::cantFail(llvm::parseBitcodeFile(bitcode, context));
         emit_whole(*part, emission, objects[i], "." + std::to_string(i));
       } catch (...) {
@@ -109,8 +125,10 @@ std::vector<std::string> emit_parts(const std::vector<Bitcode>& parts, const Emi
     }
   };
   std::vector<std::thread> others;
-  const auto threads = std::min<std::size_t>(parts.size(), std::thread::hardware_concurrency());
+  const auto threads = std::min<std::size_t>(count, std::thread::hardware_concurrency());
   for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
+  parts.cut(*module);
+  module.reset();
   work();
   for (auto& other : others) other.join();
   for (const auto& problem : problems) {
@@ -144,9 +162,7 @@ void emit(std::unique_ptr<llvm::Module> module, const std::vector<llvm::GlobalVa
     return;
   }
   share(shared, suffix_of(emission, shared));
-  const auto parts = cut(*module, count);
-  module.reset();
-  join(emit_parts(parts, emission), emission);
+  join(emit_parts(std::move(module), count, emission), emission);
 }
 
 }  // namespace nuna::compiler

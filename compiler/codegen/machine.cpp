@@ -7,6 +7,7 @@
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/X86TargetParser.h>
 
+#include <mutex>
 #include <stdexcept>
 
 namespace nuna::compiler {
@@ -32,6 +33,13 @@ void spare_large_functions() {
   llvm::cl::ParseCommandLineOptions(static_cast<int>(arguments.size()), arguments.data());
 }
 
+void set_up() {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::InitializeNativeTargetAsmParser();
+  spare_large_functions();
+}
+
 }  // namespace
 
 std::string host_features() {
@@ -52,10 +60,8 @@ std::string features_of(const std::string& cpu) {
 }
 
 std::unique_ptr<llvm::TargetMachine> make_machine(const std::string& cpu) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  llvm::InitializeNativeTargetAsmParser();
-  spare_large_functions();
+  static std::once_flag once;  // parts of a module make their machines side by side
+  std::call_once(once, set_up);
   const auto triple = llvm::sys::getDefaultTargetTriple();
   std::string problem;
   const auto* target = llvm::TargetRegistry::lookupTarget(triple, problem);

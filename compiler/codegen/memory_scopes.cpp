@@ -64,7 +64,8 @@ void MemoryScopes::mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group, 
   auto* accesses =
       llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.parallel_accesses"), group});
   auto self = llvm::MDNode::getTemporary(context_, {});
-  // Not unrolled before it is vectorised; behind that, where its length is known, and small.
+  // Not unrolled before it is vectorised; behind that, where its length is known, and small. What vectors leave, or run instead of them
+  // where indices might wrap, stays a loop.
   auto* whole = llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.unroll.disable")});
   auto* known = is_long ? whole
                         : llvm::MDNode::get(
@@ -72,9 +73,12 @@ void MemoryScopes::mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group, 
   auto* vectorised = llvm::MDNode::get(
       context_, {llvm::MDString::get(context_, "llvm.loop.isvectorized"),
                  llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context_), 1))});
-  auto* then = llvm::MDNode::get(
-      context_, {llvm::MDString::get(context_, "llvm.loop.vectorize.followup_all"), vectorised, known});
-  auto* loop = llvm::MDNode::getDistinct(context_, {self.get(), accesses, whole, then});
+  auto then = [&](const char* of, llvm::MDNode* unrolling) {
+    return llvm::MDNode::get(context_, {llvm::MDString::get(context_, of), vectorised, unrolling});
+  };
+  auto* loop = llvm::MDNode::getDistinct(
+      context_, {self.get(), accesses, whole, then("llvm.loop.vectorize.followup_vectorized", known),
+                 then("llvm.loop.vectorize.followup_epilogue", whole)});
   loop->replaceOperandWith(0, loop);
   branch.setMetadata(llvm::LLVMContext::MD_loop, loop);
 }
