@@ -112,6 +112,7 @@ struct PlannedKernel {
 /// Blocks for which code of their own pays; there is code for any blocks besides.
 std::vector<Shape> shapes_of(const ThreadCode& code, bool for_any) {
   std::vector<Shape> shapes;
+  shapes.reserve(5);
   if (code.instructions > kLargestCopied) return shapes;
   const bool rows = code.registers[kThreadIdx + 1] != nullptr;
   if (rows && code.grouping != Grouping::warps) shapes.push_back({16});
