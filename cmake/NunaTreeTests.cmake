@@ -6,6 +6,7 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 nuna_script_test(tree.layers unit COMMAND ${Python3_EXECUTABLE} ${tree}/layers.py ${PROJECT_SOURCE_DIR})
 nuna_script_test(tree.layers_finds_wrong_includes unit COMMAND ${Python3_EXECUTABLE} ${tree}/layers_test.py)
+nuna_script_test(tree.mutants_have_their_places unit COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/mutation/run --places)
 nuna_script_test(tree.files unit COMMAND bash ${tree}/check_tree.sh files)
 nuna_script_test(tree.format unit COMMAND bash ${tree}/check_tree.sh format)
 
