@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "host_thread.hpp"
+
 namespace nuna::cudart {
 
 Team::Team(int threads, std::function<void(Crew&, int)> attend)
@@ -26,7 +28,9 @@ void Team::gather(const std::shared_ptr<Crew>& crew) {
   came_.notify_all();
 }
 
+// Threads that operations make, a block's on one rank for one, are none of the program's.
 void Team::work(int part) {
+  const InLibrary here;
   auto& crews = crews_[static_cast<std::size_t>(part)];
   for (std::unique_lock lock(mutex_);;) {
     came_.wait(lock, [&] { return ended_ || !crews.empty(); });

@@ -1,6 +1,6 @@
 #!/bin/sh
 # One program on several ranks is as on one: what its ranks give the device may differ (unequal.cu), work of the host moves little (turns.cu),
-# standard input reaches all (input.cu), it ends as on one however it ends (fails.cu), and its threads call in any order (threads.cu).
+# standard input reaches all (input.cu), kernels may wait for the whole grid (together.cu), it ends as on one however it ends (fails.cu), and its threads call in any order (threads.cu).
 #   tests/compiler/ranks/run.sh        NUNA_TEST_BUILD: where nunacc is (build/release)
 set -u
 export NUNACC_PTX=off
@@ -31,7 +31,7 @@ same() {
   diff "$work/expected" "$work/out" >"$work/difference" || fail "$1: $(head -n 5 "$work/difference" | tr '\n' ' ')"
 }
 
-for program in unequal turns input fails threads; do
+for program in unequal turns input together fails threads; do
   timeout 300 "$build/bin/nunacc" -O3 -std=c++17 "$here/$program.cu" -o "$work/$program" 2>"$work/log" ||
     { fail "$program.cu: $(tail -n 1 "$work/log")"; exit 1; }
 done
@@ -53,6 +53,10 @@ done
 # Other ranks need the pages that the first one has written on the host (with all arrays it would be 230 MB), and all of the arrays in the end.
 sent=$(sed -n 's/.*"bytes_by_route":{[^}]*"send":\([0-9]*\),.*/\1/p' "$work/err")
 [ "${sent:-0}" -gt 0 ] && [ "$sent" -lt 80000000 ] || fail "turns: the first of 3 ranks sends $sent bytes"
+
+timeout 60 "$work/together" >"$work/expected" || fail "together on one rank"
+ranks 2 "$work/together" || fail "together on 2 ranks: $(tail -n 2 "$work/err")"
+same "together on 2 ranks"
 
 seq 1 30000 >"$work/numbers"
 yes 1.5 | head -n 400000 >"$work/many"
