@@ -333,9 +333,11 @@ class Schedule {
     if (group != nullptr) {
       auto* branch = build_loop(at_, zero, group->lanes, "lane",
                                 [&](Value* lane) { run_thread(r, at_lane(*group, lane), together, member); });
-      mark_loop(*branch);
+      mark_loop(*branch, MemoryScopes::Threads::lanes);
       return;
     }
+    const auto row_of_threads =
+        frame_.shape.x > kLongRow ? MemoryScopes::Threads::long_row : MemoryScopes::Threads::row;
     build_loop(at_, zero, frame_.block[2], "z", [&](Value* z) {
       build_loop(at_, zero, frame_.block[1], "y", [&](Value* y) {
         auto* row = at_.CreateMul(row_of(y, z), frame_.block[0], "", true, true);
@@ -345,16 +347,16 @@ class Schedule {
           thread.lane = at_.CreateAnd(linear, kLanes - 1);
           run_thread(r, thread, together, member);
         });
-        mark_loop(*branch);
+        mark_loop(*branch, row_of_threads);
       });
     });
   }
 
-  void mark_loop(llvm::BranchInst& branch) {
+  void mark_loop(llvm::BranchInst& branch, MemoryScopes::Threads threads) {
     if (is_rarely_run(code_, frame_.shape)) {
       frame_.scopes.mark_plain(branch);
     } else {
-      frame_.scopes.mark_parallel(branch, frame_.loop_group, frame_.shape.x > kLongRow);
+      frame_.scopes.mark_parallel(branch, frame_.loop_group, threads);
     }
   }
 

@@ -60,25 +60,24 @@ void MemoryScopes::mark_plain(llvm::BranchInst& branch) const {
 
 llvm::MDNode* MemoryScopes::make_group() const { return llvm::MDNode::getDistinct(context_, {}); }
 
-void MemoryScopes::mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group, bool is_long) const {
+void MemoryScopes::mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group, Threads threads) const {
   auto* accesses =
       llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.parallel_accesses"), group});
   auto self = llvm::MDNode::getTemporary(context_, {});
-  // Not unrolled before it is vectorised; behind that, where its length is known, and small. What vectors leave, or run instead of them
-  // where indices might wrap, stays a loop.
+  // Not unrolled before it is vectorised; behind that, where its length is known, and small.
   auto* whole = llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.unroll.disable")});
-  auto* known = is_long ? whole
-                        : llvm::MDNode::get(
-                              context_, {llvm::MDString::get(context_, "llvm.loop.unroll.runtime.disable")});
+  auto* known =
+      llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.unroll.runtime.disable")});
   auto* vectorised = llvm::MDNode::get(
       context_, {llvm::MDString::get(context_, "llvm.loop.isvectorized"),
                  llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context_), 1))});
   auto then = [&](const char* of, llvm::MDNode* unrolling) {
     return llvm::MDNode::get(context_, {llvm::MDString::get(context_, of), vectorised, unrolling});
   };
-  auto* loop = llvm::MDNode::getDistinct(
-      context_, {self.get(), accesses, whole, then("llvm.loop.vectorize.followup_vectorized", known),
-                 then("llvm.loop.vectorize.followup_epilogue", whole)});
+  auto* vectors =
+      then("llvm.loop.vectorize.followup_vectorized", threads == Threads::long_row ? whole : known);
+  auto* others = then("llvm.loop.vectorize.followup_epilogue", threads == Threads::row ? known : whole);
+  auto* loop = llvm::MDNode::getDistinct(context_, {self.get(), accesses, whole, vectors, others});
   loop->replaceOperandWith(0, loop);
   branch.setMetadata(llvm::LLVMContext::MD_loop, loop);
 }

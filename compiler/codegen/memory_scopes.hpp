@@ -4,6 +4,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Metadata.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace nuna::compiler {
@@ -21,9 +22,15 @@ class MemoryScopes {
   /// Of our access to what threads keep.
   void mark_kept(llvm::Instruction& access, llvm::MDNode* group) const;
 
-  /// A group of accesses of one loop, and the loop's branch that says so. A long loop stays one when it has been vectorised.
+  /// What a loop over threads runs over.
+  enum class Threads : std::uint8_t {
+    row,  ///< a block's row: unrolled whole where it is small, so that the loop over rows is an innermost one (prefetch.hpp)
+    long_row,  ///< stays a loop when it has been vectorised
+    lanes,  ///< a warp's: what runs instead of vectors, where indices might wrap or memory overlap, stays a loop; there are many
+  };
+  /// A group of accesses of one loop, and the loop's branch that says so.
   llvm::MDNode* make_group() const;
-  void mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group, bool is_long) const;
+  void mark_parallel(llvm::BranchInst& branch, llvm::MDNode* group, Threads threads) const;
   /// A loop that is to stay as it is.
   void mark_plain(llvm::BranchInst& branch) const;
 

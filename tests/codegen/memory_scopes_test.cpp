@@ -12,7 +12,7 @@
 namespace nuna::compiler {
 namespace {
 
-TEST(MemoryScopes, ALoopThatRunsInsteadOfVectorsIsNotUnrolled) {
+TEST(MemoryScopes, ALoopOverLanesThatRunsInsteadOfVectorsIsNotUnrolled) {
   // %index may wrap: then its vectors are no neighbours.
   const char* text = R"(
 define void @f(i32 %first, ptr %from, ptr %to) {
@@ -48,7 +48,8 @@ end:
   for (auto& instruction : llvm::instructions(function)) {
     if (instruction.mayReadOrWriteMemory()) scopes.mark_users(instruction, group);
     auto* branch = llvm::dyn_cast<llvm::BranchInst>(&instruction);
-    if (branch != nullptr && branch->isConditional()) scopes.mark_parallel(*branch, group, false);
+    if (branch != nullptr && branch->isConditional())
+      scopes.mark_parallel(*branch, group, MemoryScopes::Threads::lanes);
   }
   optimise(*module, *machine);
 
