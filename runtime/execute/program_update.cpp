@@ -36,9 +36,13 @@ void for_each_inside(absl::Span<const NewBytes> rows, Interval bytes, F f) {
   for (; row != rows.end() && row->bytes.begin < bytes.end; ++row) f(row->bytes.intersect(bytes), *row);
 }
 
+/// The same on all ranks.
 std::uint64_t asked(const Buffer& buffer, Interval bytes) {
-  return (buffer.number << 48) ^ (static_cast<std::uint64_t>(bytes.begin) << 24) ^
-         static_cast<std::uint64_t>(bytes.end);
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+  std::uint64_t hash = buffer.number;
+  for (const Index each : {bytes.begin, bytes.end})
+    hash = (hash ^ (hash >> 29U)) * kOdd + static_cast<std::uint64_t>(each);
+  return hash;
 }
 
 }  // namespace

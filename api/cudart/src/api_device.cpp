@@ -109,7 +109,7 @@ cudaError_t cudaDeviceSynchronize(void) {
 cudaError_t cudaDeviceReset(void) {
   if (InHostFunction::here()) return remember(cudaErrorNotPermitted);
   if (Device* device = Device::if_there()) {
-    device->lane().wait(device->lane().last());
+    device->wait(device->lane().last());  // ranks agree on what has failed, which then is over
     clear_sticky_error();
     last_error(true);
     return plain_call([&] {

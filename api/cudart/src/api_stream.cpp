@@ -31,6 +31,7 @@ class CallbackAction final : public Action {
   std::string name() const override { return "a callback"; }
   bool always() const override { return true; }
   void run(Crew&) const override {
+    Device::agree_on_failures();
     const InHostFunction here;
     callback_(stream_, sticky_error(), data_);
   }

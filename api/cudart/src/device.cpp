@@ -297,6 +297,11 @@ void Device::synchronize() {
   require(sticky_error() == cudaSuccess, sticky_error());
 }
 
+void Device::agree_on_failures() {
+  Device& device = get();
+  if (device.replicated()) device.spread_->agree_on_errors();
+}
+
 void Device::let_end() noexcept {
   if (Device* const device = ended() ? nullptr : if_there()) device->lane_.wait(device->lane_.last());
 }

@@ -57,6 +57,8 @@ class Device {
   double agreed(double value);
   /// Waits for all work; throws the error that a kernel has left.
   void synchronize();
+  /// In an operation, behind what runs: what has failed on one of several ranks has failed on all.
+  static void agree_on_failures();
   /// Waits until what runs has ended, whatever it ends with; what it tells is then told.
   static void let_end() noexcept;
 

@@ -13,7 +13,8 @@
 namespace nuna::cudart {
 
 void Spread::agree_on_errors() {
-  const cudaError_t own = noted_ != cudaSuccess ? noted_.load() : sticky_error();
+  const cudaError_t noted = noted_.exchange(cudaSuccess);
+  const cudaError_t own = noted != cudaSuccess ? noted : sticky_error();
   const double error = context_.max(static_cast<double>(own));
   if (error != 0) set_sticky_error(static_cast<cudaError_t>(static_cast<int>(error)));
 }
@@ -143,18 +144,27 @@ void Spread::copy_agreed(const Copy& copy) {
   copy_bytes({copy.to, aside, rows});
 }
 
-/// By copies of some rows that hold the value.
+/// By copies of some rows that hold the value: as many at once as memory aside may be.
 void Spread::fill(const Fill& fill) {
   constexpr std::size_t kMostBytes = std::size_t{16} << 20;
-  const std::size_t width = std::min(fill.rows.width, kMostBytes / fill.element_bytes * fill.element_bytes);
-  std::vector<std::byte> pattern(width);
-  perform(Fill{{pattern.data(), width, width}, {width, 1, 1}, fill.value, fill.element_bytes});
-  for (std::size_t row = 0; row < fill.rows.rows * fill.rows.planes; ++row) {
-    std::byte* const first =
-        fill.to.first + row % fill.rows.rows * fill.to.row_bytes + row / fill.rows.rows * fill.to.plane_bytes;
-    for (std::size_t at = 0; at < fill.rows.width; at += width) {
-      const std::size_t bytes = std::min(width, fill.rows.width - at);
-      copy({{first + at, bytes, bytes}, {pattern.data(), bytes, bytes}, {bytes, 1, 1}});
+  const Rows& rows = fill.rows;
+  if (rows.bytes() == 0) return;
+  const std::size_t width = std::min(rows.width, kMostBytes / fill.element_bytes * fill.element_bytes);
+  const std::size_t together =
+      width < rows.width ? 1 : std::clamp<std::size_t>(kMostBytes / width, 1, rows.rows);
+  std::vector<std::byte> pattern(width * together);
+  perform(Fill{{pattern.data(), pattern.size(), pattern.size()},
+               {pattern.size(), 1, 1},
+               fill.value,
+               fill.element_bytes});
+  for (std::size_t plane = 0; plane < rows.planes; ++plane) {
+    for (std::size_t row = 0; row < rows.rows; row += together) {
+      for (std::size_t at = 0; at < rows.width; at += width) {
+        const Rows some{std::min(width, rows.width - at), std::min(together, rows.rows - row), 1};
+        std::byte* const first = fill.to.first + plane * fill.to.plane_bytes + row * fill.to.row_bytes + at;
+        const std::size_t pitch = some.rows > 1 ? fill.to.row_bytes : some.width;
+        copy({{first, pitch, pitch * some.rows}, {pattern.data(), some.width, some.width * some.rows}, some});
+      }
     }
   }
 }

@@ -43,6 +43,8 @@ class HostAction final : public Action {
   HostAction(cudaHostFn_t function, void* data) : function_(function), data_(data) {}
   std::string name() const override { return "a host function"; }
   void run(Crew&) const override {
+    Device::agree_on_failures();
+    if (sticky_error() != cudaSuccess) return;
     const InHostFunction here;
     function_(data_);
   }

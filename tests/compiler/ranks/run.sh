@@ -1,6 +1,7 @@
 #!/bin/sh
 # One program on several ranks is as on one: what its ranks give the device may differ (unequal.cu), work of the host moves little (turns.cu),
-# standard input reaches all (input.cu), kernels may wait for the whole grid (together.cu), it ends as on one however it ends (fails.cu), and its threads call in any order (threads.cu).
+# standard input reaches all (input.cu), kernels may wait for the whole grid (together.cu), an
+# error is over when the device is reset (again.cu), it ends as on one however it ends (fails.cu), and its threads call in any order (threads.cu).
 #   tests/compiler/ranks/run.sh        NUNA_TEST_BUILD: where nunacc is (build/release)
 set -u
 export NUNACC_PTX=off
@@ -31,7 +32,7 @@ same() {
   diff "$work/expected" "$work/out" >"$work/difference" || fail "$1: $(head -n 5 "$work/difference" | tr '\n' ' ')"
 }
 
-for program in unequal turns input together fails threads; do
+for program in unequal turns input together again fails threads; do
   timeout 300 "$build/bin/nunacc" -O3 -std=c++17 "$here/$program.cu" -o "$work/$program" 2>"$work/log" ||
     { fail "$program.cu: $(tail -n 1 "$work/log")"; exit 1; }
 done
@@ -57,6 +58,12 @@ sent=$(sed -n 's/.*"bytes_by_route":{[^}]*"send":\([0-9]*\),.*/\1/p' "$work/err"
 timeout 60 "$work/together" >"$work/expected" || fail "together on one rank"
 ranks 2 "$work/together" || fail "together on 2 ranks: $(tail -n 2 "$work/err")"
 same "together on 2 ranks"
+
+timeout 60 "$work/again" >"$work/expected" || fail "again on one rank"
+for number in 2 3; do
+  ranks $number "$work/again" || fail "again on $number ranks: $(tail -n 2 "$work/err")"
+  same "again on $number ranks"
+done
 
 seq 1 30000 >"$work/numbers"
 yes 1.5 | head -n 400000 >"$work/many"
