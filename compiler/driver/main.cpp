@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <stdexcept>
 
 #include "driver/command_line.hpp"
 #include "driver/installation.hpp"
@@ -43,6 +46,15 @@ class TemporaryFolder {
   std::string path_;
 };
 
+/// Told before the work that would be in vain.
+void require_writable(const std::string& output) {
+  if (output.empty() || output == "-") return;
+  const std::filesystem::path folder = std::filesystem::path(output).parent_path();
+  const std::string asked = std::filesystem::exists(output) ? output : folder.empty() ? "." : folder.string();
+  if (::access(asked.c_str(), W_OK) != 0)
+    throw std::runtime_error(output + ": cannot be written: " + asked + ": " + std::strerror(errno));
+}
+
 /// Laid out as nvcc's, which build systems read: they look for "release 12.8, V12.8.x".
 void print_version() {
   std::cout << "nunacc of Nuna " << NUNA_VERSION << ": CUDA for CPU cores, with the command line of\n"
@@ -73,6 +85,7 @@ int run(const std::vector<std::string>& arguments) {
     return 0;
   }
   if (line.ptx) installation.nvcc = find_nvcc(line.cuda_path, installation.self);
+  if (!line.dry_run) require_writable(line.output);
   const TemporaryFolder temporary(line);
   const auto jobs = plan_jobs(line, installation, temporary.path());
   return run_jobs(jobs, {line.verbose, line.dry_run, line.resources, temporary.path(), line.model});

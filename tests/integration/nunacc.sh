@@ -277,7 +277,7 @@ refuses "no file" "no input files" "$nunacc" -O3
 refuses "an unknown option" "--frobnicate: there is no such option" "$nunacc" --frobnicate -c nothing.cu
 refuses "a source as output" "nothing\.cu: would be written over itself" "$nunacc" -c nothing.cu -o nothing.cu
 refuses "-o without a name" "a value is missing" "$nunacc" -c nothing.cu -o
-refuses "a file that cannot be written" "no/such/folder" "$nunacc" -c nothing.cu -o no/such/folder/x.o
+refuses "a file that cannot be written" "^nunacc: no/such/folder/x.o: cannot be written: no/such/folder: No such file" "$nunacc" -c nothing.cu -o no/such/folder/x.o
 printf '__device__ void wait(int n) { if (n > 0) wait(n - 1); __syncthreads(); }\n__global__ void k(int n) { wait(n); }\n' > recursive.cu
 refuses "a barrier in a recursive function" "recursive\.cu:1: .*recursive" "$nunacc" -c recursive.cu
 printf '__global__ void k(int* x) { asm("frob.u32 %%0;" : "=r"(x[0])); }\n' > assembly.cu
