@@ -16,14 +16,14 @@ fault() {
   NUNA_INJECT=$1 NUNA_ROUTES=$2 ranks 2 "$scenario" routes || { failed "$1 ends badly"; tail -n 20 "$work/out"; }
   [ -z "$3" ] || told "$3" || { failed "$1 does not tell '$3'"; tail -n 20 "$work/out"; }
 }
-# hopeless <NUNA_INJECT> <NUNA_ROUTES> <what is told>: the program ends within ten seconds with a named error.
+# hopeless <NUNA_INJECT> <NUNA_ROUTES> <what is told>: the program ends soon (in seconds; busy machines need more) with a named error.
 hopeless() {
   local rc begin=$SECONDS
   NUNA_INJECT=$1 NUNA_ROUTES=$2 ranks 2 "$scenario" routes
   rc=$?
   { [ $rc != 0 ] && [ $rc -lt 124 ]; } || { failed "$1 ends with $rc"; tail -n 20 "$work/out"; }
   told "$3" || { failed "$1 does not tell '$3'"; tail -n 20 "$work/out"; }
-  [ $((SECONDS - begin)) -le $((15 * (1 + 2 * sanitized))) ] || failed "$1 took $((SECONDS - begin)) s"
+  [ $((SECONDS - begin)) -le $((60 * (1 + 2 * sanitized))) ] || failed "$1 took $((SECONDS - begin)) s"
 }
 
 for routes in mapped packed pipelined; do fault '' $routes ''; done
