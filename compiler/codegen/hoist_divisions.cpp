@@ -2,7 +2,9 @@
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/LoopIterator.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 
 namespace nuna::compiler {
 
@@ -42,10 +44,13 @@ llvm::Value* divided_safely(llvm::BinaryOperator& division, llvm::Instruction& b
   return at.CreateBinOp(opcode, dividend, safe);
 }
 
-bool hoist_out_of(llvm::Loop& loop, llvm::LoopInfo& loops) {
-  auto* preheader = loop.getLoopPreheader();
+bool hoist_out_of(llvm::Loop& loop, llvm::LoopInfo& loops, llvm::DominatorTree& dominators) {
+  const bool has_preheader = loop.getLoopPreheader() != nullptr;
+  auto* preheader = has_preheader ? loop.getLoopPreheader()
+                                  : llvm::InsertPreheaderForLoop(&loop, &dominators, &loops, nullptr,
+                                                                 /*PreserveLCSSA=*/false);
   if (preheader == nullptr) return false;
-  bool changed = false;
+  bool changed = !has_preheader;
   llvm::LoopBlocksRPO order(&loop);
   order.perform(&loops);
   for (auto* block : order) {
@@ -70,13 +75,15 @@ bool hoist_out_of(llvm::Loop& loop, llvm::LoopInfo& loops) {
 llvm::PreservedAnalyses HoistDivisionsPass::run(llvm::Function& function,
                                                 llvm::FunctionAnalysisManager& analyses) {
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+  auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
   bool changed = false;
   for (auto* loop : loops.getLoopsInPreorder()) {
-    if (loop->isInnermost()) changed |= hoist_out_of(*loop, loops);
+    if (loop->isInnermost()) changed |= hoist_out_of(*loop, loops, dominators);
   }
   if (!changed) return llvm::PreservedAnalyses::all();
   llvm::PreservedAnalyses kept;
-  kept.preserveSet<llvm::CFGAnalyses>();
+  kept.preserve<llvm::LoopAnalysis>();
+  kept.preserve<llvm::DominatorTreeAnalysis>();
   return kept;
 }
 

@@ -10,7 +10,6 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/CanonicalizeFreezeInLoops.h>
-#include <llvm/Transforms/Utils/LoopSimplify.h>
 
 #include "codegen/analyses.hpp"
 #include "codegen/hoist_divisions.hpp"
@@ -79,7 +78,6 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   Analyses analyses(machine, &callbacks);
   analyses.builder().registerVectorizerStartEPCallback(
       [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
-        passes.addPass(llvm::LoopSimplifyPass());  // as the vectoriser does: who has no preheader gets one
         passes.addPass(HoistDivisionsPass());
       });
   analyses.builder()

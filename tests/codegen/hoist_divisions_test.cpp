@@ -1,25 +1,27 @@
 #include "codegen/hoist_divisions.hpp"
+#include "codegen/parsed.hpp"
 
 #include <gmock/gmock.h>
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
 namespace nuna::compiler {
 namespace {
 
-/// The blocks of the divisions of a loop over %i that divides where %i is not 0.
-std::vector<std::string> blocks_of_divisions(const std::string& divisions) {
+/// The blocks of the divisions of a loop over %i that divides where %i is not 0, and to which `entry` leads.
+std::vector<std::string> blocks_of_divisions(const std::string& divisions,
+                                             const std::string& entry = "  br label %loop\n",
+                                             const std::string& entering = "[ 0, %entry ]") {
   const std::string text = R"(
 define void @f(i64 %a, i64 %b, i64 %n, ptr %p) {
 entry:
-  br label %loop
+)" + entry + R"(
 loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %i = phi i64 )" + entering +
+                           R"(, [ %next, %latch ]
   %in = icmp ne i64 %i, 0
   br i1 %in, label %then, label %latch
 then:
@@ -35,9 +37,7 @@ end:
   ret void
 })";
   llvm::LLVMContext context;
-  llvm::SMDiagnostic problem;
-  const auto module = llvm::parseAssemblyString(text, problem, context);
-  EXPECT_NE(module, nullptr) << problem.getMessage().str();
+  const auto module = parsed(text, context);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -68,6 +68,14 @@ using testing::ElementsAre;
 TEST(HoistDivisions, ThatAreTheSameInEachRound) {
   EXPECT_THAT(blocks_of_divisions("%r = urem i64 %a, %b"), ElementsAre("entry, safe"));
   EXPECT_THAT(blocks_of_divisions("%r = sdiv i64 %a, %b"), ElementsAre("entry, safe"));
+}
+
+TEST(HoistDivisions, OfALoopWithTwoWaysIn) {
+  EXPECT_THAT(blocks_of_divisions("%r = urem i64 %a, %b",
+                                  "  %few = icmp ult i64 %n, 7\n  br i1 %few, label %first, label %second\n"
+                                  "first:\n  br label %loop\nsecond:\n  br label %loop\n",
+                                  "[ 0, %first ], [ 1, %second ]"),
+              ElementsAre("loop.preheader, safe"));
 }
 
 TEST(HoistDivisions, OneAfterTheOther) {
