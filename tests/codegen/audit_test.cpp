@@ -1,12 +1,11 @@
 #include "codegen/audit.hpp"
+#include "codegen/parsed.hpp"
 
 #include <gmock/gmock.h>
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include "nuna_cudart/image.h"
@@ -48,10 +47,8 @@ define void @k(ptr %p, i64 %n, ptr "nuna.by_reference" %s) !dbg !3 {
 !3 = distinct !DISubprogram(name: "k", file: !1, line: 1, unit: !0, spFlags: DISPFlagDefinition)
 !4 = !DILocation(line: 7, scope: !3)
 )";
-    llvm::SMDiagnostic problem;
     DeviceModule device;
-    device.module = llvm::parseAssemblyString(text, problem, context_);
-    EXPECT_NE(device.module, nullptr) << problem.getMessage().str();
+    device.module = parsed(text, context_);
     device.shared.push_back({device.module->getNamedGlobal("shared")});
     tell_of_accesses(device);
     EXPECT_FALSE(llvm::verifyModule(*device.module, &llvm::errs()));

@@ -1,11 +1,10 @@
 #include "codegen/interior.hpp"
 
 #include <gmock/gmock.h>
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/InstIterator.h>
-#include <llvm/Support/SourceMgr.h>
 
 #include "codegen/machine.hpp"
+#include "codegen/parsed.hpp"
 #include "codegen/thread_affine.hpp"
 
 namespace nuna::compiler {
@@ -29,9 +28,7 @@ define void @k(i32 %n, ptr %p) {
   %base = mul i32 %b, %d
   %i = add i32 %base, %x
 )" + body + "}\n";
-    llvm::SMDiagnostic problem;
-    module_ = llvm::parseAssemblyString(text, problem, context_);
-    EXPECT_NE(module_, nullptr) << problem.getMessage().str();
+    module_ = parsed(text, context_);
     return *module_->getFunction("k");
   }
   std::vector<Guard> guards(const std::string& body) { return find_guards(parse(body)); }

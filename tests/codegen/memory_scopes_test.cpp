@@ -1,13 +1,12 @@
 #include "codegen/memory_scopes.hpp"
 
 #include <gmock/gmock.h>
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Support/SourceMgr.h>
 
 #include "codegen/machine.hpp"
 #include "codegen/optimise.hpp"
+#include "codegen/parsed.hpp"
 
 namespace nuna::compiler {
 namespace {
@@ -34,9 +33,7 @@ end:
   ret void
 })";
   llvm::LLVMContext context;
-  llvm::SMDiagnostic problem;
-  const auto module = llvm::parseAssemblyString(text, problem, context);
-  ASSERT_NE(module, nullptr) << problem.getMessage().str();
+  const auto module = parsed(text, context);
   const auto machine = make_machine("x86-64-v3");
   module->setTargetTriple(machine->getTargetTriple().str());
   module->setDataLayout(machine->createDataLayout());

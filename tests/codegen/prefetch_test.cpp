@@ -1,14 +1,13 @@
 #include "codegen/prefetch.hpp"
 
 #include <gmock/gmock.h>
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Support/SourceMgr.h>
 
 #include "codegen/analyses.hpp"
 #include "codegen/machine.hpp"
+#include "codegen/parsed.hpp"
 
 namespace nuna::compiler {
 namespace {
@@ -48,9 +47,7 @@ end:
   ret void
 })";
     llvm::LLVMContext context;
-    llvm::SMDiagnostic problem;
-    const auto module = llvm::parseAssemblyString(text, problem, context);
-    EXPECT_NE(module, nullptr) << problem.getMessage().str();
+    const auto module = parsed(text, context);
     const auto machine = make_machine("x86-64-v3");
     module->setDataLayout(machine->createDataLayout());
     auto& function = *module->getFunction("f");

@@ -1,12 +1,11 @@
 #include "codegen/strided_loops.hpp"
 
 #include <gmock/gmock.h>
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "codegen/parsed.hpp"
 #include "codegen/uniformity.hpp"
 
 namespace nuna::compiler {
@@ -46,9 +45,7 @@ end:
   store i32 %sum, ptr %p
   ret void
 })";
-    llvm::SMDiagnostic problem;
-    module_ = llvm::parseAssemblyString(text, problem, context_);
-    EXPECT_NE(module_, nullptr) << problem.getMessage().str();
+    module_ = parsed(text, context_);
     auto& kernel = *module_->getFunction("k");
     share_strided_loops(kernel);
     std::string wrong;

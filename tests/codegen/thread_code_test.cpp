@@ -1,8 +1,7 @@
 #include "codegen/thread_code.hpp"
+#include "codegen/parsed.hpp"
 
 #include <gmock/gmock.h>
-#include <llvm/AsmParser/Parser.h>
-#include <llvm/Support/SourceMgr.h>
 
 namespace nuna::compiler {
 namespace {
@@ -23,9 +22,7 @@ define void @k(i32 %n, ptr %p) {
   %x = call i32 @__nuna_sreg(i32 0)
   %b = call i32 @__nuna_sreg(i32 3)
 )" + body + "}\n";
-    llvm::SMDiagnostic problem;
-    module_ = llvm::parseAssemblyString(text, problem, context_);
-    EXPECT_NE(module_, nullptr) << problem.getMessage().str();
+    module_ = parsed(text, context_);
     return plan_threads(*module_->getFunction("k"));
   }
   static std::size_t count(const ThreadCode& code, KeptValue::How how) {

@@ -1,13 +1,12 @@
 #include "codegen/warp_exchanges.hpp"
 
 #include <gmock/gmock.h>
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/Support/SourceMgr.h>
 
 #include "codegen/block_memory.hpp"
 #include "codegen/intrinsics.hpp"
+#include "codegen/parsed.hpp"
 
 namespace nuna::compiler {
 namespace {
@@ -29,9 +28,7 @@ define void @k(i32 %mask, i32 %few, ptr %memory) {
   %own = getelementptr i32, ptr %slots, i32 %lane
   %other = getelementptr i32, ptr %own, i32 1
 )" + body + "  ret void\n}\n";
-    llvm::SMDiagnostic problem;
-    module_ = llvm::parseAssemblyString(text, problem, context_);
-    EXPECT_NE(module_, nullptr) << problem.getMessage().str();
+    module_ = parsed(text, context_);
     auto& kernel = *module_->getFunction("k");
     overlap_exchanges(kernel, among);
     std::string letters;

@@ -1,12 +1,11 @@
 #include "codegen/warp_synchronous.hpp"
 
 #include <gmock/gmock.h>
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/Support/SourceMgr.h>
 
 #include "codegen/intrinsics.hpp"
+#include "codegen/parsed.hpp"
 
 namespace nuna::compiler {
 namespace {
@@ -26,9 +25,7 @@ define void @k(i32 %n) {
   %own = getelementptr [64 x i32], ptr @cells, i32 0, i32 %x
   %next = getelementptr i32, ptr %own, i32 1
 )" + body + "}\n";
-    llvm::SMDiagnostic problem;
-    module_ = llvm::parseAssemblyString(text, problem, context_);
-    EXPECT_NE(module_, nullptr) << problem.getMessage().str();
+    module_ = parsed(text, context_);
     auto& kernel = *module_->getFunction("k");
     changed_ = keep_warps_in_step(kernel, {{module_->getNamedGlobal("cells"), false}});
     std::string letters;
