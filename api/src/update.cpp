@@ -15,10 +15,6 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-Interval span_of(const std::vector<NewBytes>& rows) {
-  return {rows.front().bytes.begin, rows.back().bytes.end};
-}
-
 using Message = std::vector<std::byte>;
 
 std::vector<Message> exchange(ContextState& context, const Message& own, const std::string& site) {
@@ -47,7 +43,7 @@ bool update(ContextState& context, const BufferHandle& buffer, const std::vector
   execute::Arguments written;
   written.add(target, whole(), false, true, false);
   context.views().close_for_launch(written, where);
-  const bool devices_have = context.program().devices_have(target, span_of(rows));
+  const bool devices_have = context.program().devices_have(target, rows);
   if (context.runtime().ranks() == 1 ? !devices_have
                                      : !is_for_all(context, rows.front(), devices_have, where))
     return false;

@@ -131,8 +131,8 @@ class Program {
   /// The host places of `ranks` now hold the newest bytes of `box` (a range of dense bytes), alike.
   void host_wrote(Buffer& buffer, const base::ByteBox& box, coherence::RankRange ranks);
   void host_wrote(Buffer& buffer, Interval range, coherence::RankRange ranks);
-  /// Whether devices of this rank have copies of some of the bytes.
-  bool devices_have(Buffer& buffer, Interval bytes);
+  /// Whether devices of this rank have copies of some of the bytes, or of what lies between them.
+  bool devices_have(Buffer& buffer, absl::Span<const detail::NewBytes> rows);
   /// Gives bytes new contents (detail::update), alike on every rank: where devices of this rank have copies, there; else in the host
   /// place. Returns when it is done. Throws Error (out_of_memory), and the failure of a device.
   void update(Buffer& buffer, absl::Span<const detail::NewBytes> rows, std::string_view site);

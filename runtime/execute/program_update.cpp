@@ -116,13 +116,13 @@ void Program::Update::add(Interval bytes, const NewBytes& row, base::PlaceId pla
   updated += bytes.size();
 }
 
-bool Program::devices_have(Buffer& buffer, Interval bytes) {
+bool Program::devices_have(Buffer& buffer, absl::Span<const NewBytes> rows) {
   std::optional<Paused> paused;
   if (buffer.host != nullptr) {
     paused.emplace(*buffer.host);
     settle(buffer);
   }
-  const auto held = buffer.residency->within(box_of(bytes));
+  const auto held = buffer.residency->within(box_of(span_of(rows)));
   return std::any_of(held.begin(), held.end(),
                      [](const residency::Holding& h) { return !h.places.without(base::kHostPlace).empty(); });
 }

@@ -97,6 +97,15 @@ struct Program {
   }
 };
 
+/// A launch finds `bytes` where it needs them, and so does the host.
+void launch_moves_nothing(const Context& context, Program& program, const Bytes& bytes) {
+  const Index before = brought(context);
+  program.launch();
+  EXPECT_EQ(brought(context), before);
+  EXPECT_EQ(difference(program.result(), sums_of(bytes)), "");
+  EXPECT_EQ(difference(Program::got(program.in), bytes), "");
+}
+
 TEST(Update, LeavesTheNextLaunchNothingToBring) {
   Context context = Context::self(with_devices(3));
   Program program(context);
@@ -104,11 +113,7 @@ TEST(Update, LeavesTheNextLaunchNothingToBring) {
   ASSERT_TRUE(update(context, program.in, bytes));
   EXPECT_EQ(counted(context, "updates"),
             "\"updates\":{\"count\":1,\"bytes\":" + std::to_string(kBytes + 4 * kHalo) + "}");
-  const Index before = brought(context);
-  program.launch();
-  EXPECT_EQ(brought(context), before);
-  EXPECT_EQ(difference(program.result(), sums_of(bytes)), "");
-  EXPECT_EQ(difference(Program::got(program.in), bytes), "");
+  launch_moves_nothing(context, program, bytes);
 }
 
 TEST(Update, IsLeftToTheHostWhereNoDeviceHasCopies) {
@@ -140,11 +145,7 @@ TEST(Update, OfSomeBytesLeavesTheOthers) {
     ASSERT_TRUE(update(context, program.in, few, first));
     std::copy(few.begin(), few.end(), expected.begin() + first);
   }
-  const Index before = brought(context);
-  program.launch();
-  EXPECT_EQ(brought(context), before);
-  EXPECT_EQ(difference(program.result(), sums_of(expected)), "");
-  EXPECT_EQ(difference(Program::got(program.in), expected), "");
+  launch_moves_nothing(context, program, expected);
 }
 
 TEST(Update, OfRowsLeavesWhatLiesBetween) {
@@ -158,11 +159,7 @@ TEST(Update, OfRowsLeavesWhatLiesBetween) {
     std::copy_n(bytes.begin() + row * 900, 700, expected.begin() + row * 1000);
   }
   ASSERT_TRUE(update(context, program.in, rows));
-  const Index before = brought(context);
-  program.launch();
-  EXPECT_EQ(brought(context), before);
-  EXPECT_EQ(difference(program.result(), sums_of(expected)), "");
-  EXPECT_EQ(difference(Program::got(program.in), expected), "");
+  launch_moves_nothing(context, program, expected);
 }
 
 TEST(Update, FillsWithOneValue) {
@@ -171,11 +168,7 @@ TEST(Update, FillsWithOneValue) {
   ASSERT_TRUE(update(context, program.in, {{{10, 200'000}, nullptr, std::byte{9}}}));
   Bytes expected(kBytes, 1);
   std::fill(expected.begin() + 10, expected.begin() + 200'000, static_cast<unsigned char>(9));
-  const Index before = brought(context);
-  program.launch();
-  EXPECT_EQ(brought(context), before);
-  EXPECT_EQ(difference(program.result(), sums_of(expected)), "");
-  EXPECT_EQ(difference(Program::got(program.in), expected), "");
+  launch_moves_nothing(context, program, expected);
 }
 
 TEST(Update, IsSeenByPlainPointersAndKeepsWhatTheyWrote) {
@@ -224,11 +217,7 @@ TEST(Update, OfSeveralRanksGoesToTheDevicesOfEach) {
     Program program(context);
     const Bytes bytes = numbered(7);
     ASSERT_TRUE(update(context, program.in, bytes));
-    const Index before = brought(context);
-    program.launch();
-    EXPECT_EQ(brought(context), before);
-    EXPECT_EQ(difference(program.result(), sums_of(bytes)), "");
-    EXPECT_EQ(difference(Program::got(program.in), bytes), "");
+    launch_moves_nothing(context, program, bytes);
     ASSERT_TRUE(update(context, program.in, {{{10, 2000}, nullptr, std::byte{9}}}));
     Bytes expected = bytes;
     std::fill(expected.begin() + 10, expected.begin() + 2000, static_cast<unsigned char>(9));

@@ -150,6 +150,10 @@ void GuardedKernel::put(const std::vector<std::vector<std::byte>>& written_by_ra
           at = 0;
         }
         const auto size = static_cast<std::size_t>(row.size());
+        if (rank->size() - at < size) {
+          std::fprintf(stderr, "nuna: profile: a rank has written other rows than its parts\n");
+          std::abort();
+        }
         // NOLINTNEXTLINE(performance-no-int-to-ptr)
         auto* const to = reinterpret_cast<char*>(rows_->sets->chunks()[c].addresses.begin + row.begin);
         std::memcpy(to, rank->data() + at, size);

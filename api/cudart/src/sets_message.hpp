@@ -2,7 +2,6 @@
 // Recorded sets as a message between ranks: the first one records a launch, and all share out by what it has seen. Pure.
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
