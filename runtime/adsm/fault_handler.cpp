@@ -135,20 +135,23 @@ constexpr std::uint32_t kSpins = 32;
 constexpr std::chrono::microseconds kStep(5);
 constexpr std::chrono::milliseconds kLongest(1);
 
-void tell_of_grounds(const Process& p, const std::byte* address) {
-  static std::atomic<bool> told{false};
-  for (const Range& r : p.grounds) {
-    if (address < r.first || address >= r.last || told.exchange(true)) continue;
-    constexpr char kText[] =
-        "nuna error [adsm]: a pointer into a buffer was used after the buffer was released: keep the buffer "
-        "as long as "
-        "its pointers are used\n";
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
-  }
+bool is_in_grounds(const Process& p, const std::byte* address) {
+  return std::any_of(p.grounds.begin(), p.grounds.end(),
+                     [&](const Range& r) { return address >= r.first && address < r.last; });
 }
 
-// False: it is in no range, or a mistake.
-bool serve(const Fault& fault) {
+void tell_of_grounds() {
+  static std::atomic<bool> told{false};
+  if (told.exchange(true)) return;
+  constexpr char kText[] =
+      "nuna error [adsm]: a pointer into a buffer was used after the buffer was released: keep the buffer "
+      "as long as "
+      "its pointers are used\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
+}
+
+// False: it is in no range, or a mistake; in_grounds says whether there may have been a buffer there.
+bool serve(const Fault& fault, bool& in_grounds) {
   Process& p = *handled;
   for (std::uint32_t attempt = 0;; ++attempt) {
     const std::uint32_t seen = Gate::resumed();
@@ -162,7 +165,7 @@ bool serve(const Fault& fault) {
     const bool known = after != p.ranges.begin() && fault.address < (after - 1)->last;
     const FaultServer::Verdict verdict =
         known ? (after - 1)->server->serve(fault) : FaultServer::Verdict::refused;
-    if (!known) tell_of_grounds(p, fault.address);
+    in_grounds = !known && is_in_grounds(p, fault.address);
     if (entry == Gate::Entry::inside) p.gate.leave();
     if (verdict == FaultServer::Verdict::refused) return false;
     if (verdict == FaultServer::Verdict::served) return true;
@@ -193,10 +196,10 @@ bool is_child(const Process& p) {
   return p.here != nullptr ? !p.here->load(std::memory_order_relaxed) : syscall(SYS_getpid) != p.pid;
 }
 
-bool serve_view(const siginfo_t& info, const ucontext_t& state) {
+bool serve_view(const siginfo_t& info, const ucontext_t& state, bool& in_grounds) {
   const Fault fault{static_cast<std::byte*>(info.si_addr), is_write(state), &state.uc_sigmask};
   // A child of a fork has none of the mappings, and of the threads only itself.
-  if (info.si_code > 0 && !is_child(*handled) && serve(fault)) return true;
+  if (info.si_code > 0 && !is_child(*handled) && serve(fault, in_grounds)) return true;
   if (info.si_code > 0) nuna_segmentation_fault(info.si_addr);
   return false;
 }
@@ -204,10 +207,14 @@ bool serve_view(const siginfo_t& info, const ucontext_t& state) {
 void on_fault(int signal, siginfo_t* info, void* context) {
   const int kept = errno;
   const FaultHandler::Hook hook = handled->hook.load(std::memory_order_acquire);
+  bool in_grounds = false;
   const bool dealt_with =
-      (signal == SIGSEGV && serve_view(*info, *static_cast<const ucontext_t*>(context))) ||
+      (signal == SIGSEGV && serve_view(*info, *static_cast<const ucontext_t*>(context), in_grounds)) ||
       (hook != nullptr && hook(signal, *info, context));
-  if (!dealt_with) forward(signal, info, context);
+  if (!dealt_with) {
+    if (in_grounds) tell_of_grounds();
+    forward(signal, info, context);
+  }
   errno = kept;
 }
 

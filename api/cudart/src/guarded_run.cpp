@@ -117,18 +117,21 @@ void tell_the_end(const Running& kernel) {
   }
 }
 
-void tell(const Running& kernel) {
+void tell(const Running& kernel, const std::string& what, cudaError_t error) {
   const std::string name = readable(kernel.function.name);
-  const std::string place = place_of(kernel);
   const std::uint32_t* const block = block_index;
-  dprintf(Heard::errors(), "nuna: kernel %s, block (%u, %u, %u): %s%s%s: %s\n", name.c_str(), block[0],
-          block[1], block[2], text_of(*kernel.fault).c_str(), place.empty() ? "" : ", at ", place.c_str(),
-          cudaGetErrorName(error_of(*kernel.fault)));
+  dprintf(Heard::errors(), "nuna: kernel %s, block (%u, %u, %u): %s: %s\n", name.c_str(), block[0], block[1],
+          block[2], what.c_str(), cudaGetErrorName(error));
+}
+
+void tell_fault(const Running& kernel) {
+  const std::string place = place_of(kernel);
+  tell(kernel, text_of(*kernel.fault) + (place.empty() ? "" : ", at " + place), error_of(*kernel.fault));
 }
 
 // Where a thread goes on behind its fault: on its own stack, and no longer in a handler.
 [[noreturn]] void end_faulted(Running* kernel) {
-  if (claim_failure()) tell(*kernel);
+  if (claim_failure()) tell_fault(*kernel);
   _longjmp(kernel->end, error_of(*kernel->fault));
 }
 
@@ -203,9 +206,13 @@ int run_guarded(const Function& function, const nuna_block_call& call) {
 }  // namespace nuna::cudart
 
 extern "C" void __nuna_end_kernel(int error) {
-  if (nuna::cudart::running != nullptr)
-    _longjmp(nuna::cudart::running->end, error == 0 ? cudaErrorLaunchFailure : error);
-  std::fprintf(stderr, "nuna: device code outside of a kernel has failed (%s)\n",
-               cudaGetErrorName(static_cast<cudaError_t>(error)));
-  std::abort();
+  using namespace nuna::cudart;
+  constexpr int kTrap = 0;
+  const auto reason = error == kTrap ? cudaErrorLaunchFailure : static_cast<cudaError_t>(error);
+  if (running == nullptr) {
+    std::fprintf(stderr, "nuna: device code outside of a kernel has failed (%s)\n", cudaGetErrorName(reason));
+    std::abort();
+  }
+  if (error == kTrap && claim_failure()) tell(*running, "__trap() or abort()", reason);
+  _longjmp(running->end, reason);
 }

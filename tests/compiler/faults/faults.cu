@@ -27,6 +27,7 @@ __global__ void misdo(int what, int* data, long far, int zero) {
   if (what == 9) data[i + (1 << 24)] = i;  // behind what is allocated, which nobody has used
   if (what == 7) memcpy(data, data + far, far > 0 ? 64 : 4096 + i);
   if (what == 8) printf("%s", reinterpret_cast<const char*>(data + far));
+  if (what == 10) __trap();
   if (what == 6) data[i] = reinterpret_cast<int (*)(int)>(far)(i);
 }
 

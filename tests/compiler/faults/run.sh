@@ -13,7 +13,7 @@ stops() {
   out=$(timeout 60 "$work/$program" "$what" 2>"$work/said") || failed "$program $what: exit $?"
   [ "$out" = "$(printf '%s\n%s\ncudaSuccess\ncudaSuccess' "$error" "$error")" ] || failed "$program $what: $out"
   grep -qE "^nuna: kernel misdo\(int, int\*, long, int\), block \(5, 2, 0\): $line.*: $error\$" "$work/said" &&
-    [ "$(grep -c '^nuna: kernel ' "$work/said")" = 1 ] || failed "$program $what says: $(cat "$work/said")"
+    [ "$(grep -c '^nuna: kernel .*: cuda' "$work/said")" = 1 ] && ! grep -q '^nuna error' "$work/said" || failed "$program $what says: $(cat "$work/said")"
 }
 
 memory="where it has no memory"
@@ -29,6 +29,7 @@ for devices in 1 3; do
   stops plain 6 cudaErrorInvalidPc "calls a function at 0x40, where there is none"
   stops plain 9 cudaErrorIllegalAddress "writes to 0x[0-9a-f]+, $memory"
   stops plain 7 cudaErrorIllegalAddress "reads from 0x[0-9a-f]+, $memory"
+  stops plain 10 cudaErrorLaunchFailure "__trap\(\) or abort\(\)"
   timeout 60 "$work/plain" 8 > "$work/out" 2> "$work/said"
   [ $? = 139 ] && grep -q '^nuna: kernel _Z5misdoiPili fails inside a function of a library' "$work/said" || failed "printf: $(cat "$work/said")"
   for audit in 0 1; do

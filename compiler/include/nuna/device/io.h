@@ -5,9 +5,9 @@
 #include "nuna/device/intrinsics.h"
 #include "nuna/device/standard.h"
 
-/* cudaErrorAssert and cudaErrorLaunchFailure, whose header may not be there yet. */
+/* cudaErrorAssert, whose header may not be there yet; and what stands for __trap() and abort(), which nothing has told of yet. */
 #define NUNA_ERROR_ASSERT 710
-#define NUNA_ERROR_TRAP 719
+#define NUNA_ERROR_TRAP 0
 
 extern "C" {
 /* What the macro assert of <assert.h> expands to. */
