@@ -82,9 +82,18 @@ bool is_true(const std::string& name, const std::string& value) {
 
 /// Of "sm_80", "arch=compute_80,code=[sm_80,compute_80]" and the like: each name that is followed by a number.
 void add_architectures(CommandLine& line, const std::string& value) {
-  static const std::regex name("(sm|compute)_([0-9]+[a-z]?)");
-  for (std::sregex_iterator at(value.begin(), value.end(), name), end; at != end; ++at)
-    line.architectures.push_back(at->str());
+  static const std::regex part(R"re([^\[\],="' ]+)re");
+  static const std::regex numbered("(sm|compute|lto)_[0-9]+[a-z]?");
+  static const std::regex other("arch|code|native|all|all-major");
+  for (std::sregex_iterator at(value.begin(), value.end(), part), end; at != end; ++at) {
+    const std::string word = at->str();
+    if (std::regex_match(word, numbered)) {
+      if (word.front() != 'l') line.architectures.push_back(word);
+    } else if (!std::regex_match(word, other)) {
+      throw std::runtime_error("architecture " + word +
+                               ": expected sm_80, compute_80 or the like, native, all or all-major");
+    }
+  }
 }
 
 bool embeds_ptx(const std::string& value) {

@@ -3,48 +3,22 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <stdexcept>
 
 #include "driver/command_line.hpp"
 #include "driver/installation.hpp"
 #include "driver/jobs.hpp"
 #include "driver/run_jobs.hpp"
+#include "driver/temporary_folder.hpp"
 #include "nuna/version.hpp"
 
 namespace nuna::compiler {
 
 namespace {
-
-/// A folder of its own for files in between, removed at the end.
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(const CommandLine& line) : kept_(line.keep) {
-    if (kept_) {
-      path_ = line.keep_folder.empty() ? "." : line.keep_folder;
-      return;
-    }
-    const char* base = std::getenv("TMPDIR");
-    path_ = std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/nunacc-XXXXXX";
-    if (mkdtemp(path_.data()) == nullptr)
-      throw std::runtime_error(path_ + ": no temporary folder can be made here (TMPDIR)");
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!kept_) std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  bool kept_;
-  std::string path_;
-};
 
 /// Told before the work that would be in vain.
 void require_writable(const std::string& output) {
@@ -86,9 +60,13 @@ int run(const std::vector<std::string>& arguments) {
   }
   if (line.ptx) installation.nvcc = find_nvcc(line.cuda_path, installation.self);
   if (!line.dry_run) require_writable(line.output);
-  const TemporaryFolder temporary(line);
-  const auto jobs = plan_jobs(line, installation, temporary.path());
-  return run_jobs(jobs, {line.verbose, line.dry_run, line.resources, temporary.path(), line.model});
+  std::optional<TemporaryFolder> temporary;
+  if (!line.keep) temporary.emplace();
+  const std::string between = temporary                  ? temporary->path()
+                              : line.keep_folder.empty() ? "."
+                                                         : line.keep_folder;
+  const auto jobs = plan_jobs(line, installation, between);
+  return run_jobs(jobs, {line.verbose, line.dry_run, line.resources, between, line.model});
 }
 
 }  // namespace

@@ -26,7 +26,15 @@ Process::Process(const std::vector<std::string>& words, bool collect) {
   std::vector<char*> arguments;
   for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  const int problem = posix_spawnp(&process_, arguments[0], &actions, nullptr, arguments.data(), environ);
+  // Signals that this process leaves to a thread end its children at once.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  const int problem = posix_spawnp(&process_, arguments[0], &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (collect) close(ends[1]);
   error_ = ends[0];

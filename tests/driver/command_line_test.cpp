@@ -73,6 +73,14 @@ TEST(CommandLine, TellsTheGpusThatPtxIsFor) {
   EXPECT_EQ(Goal::ptx, read_command_line({"--ptx", "a.cu"}).goal);
   EXPECT_THAT([] { read_command_line({"--ptx=on", "a.cu"}); },
               ThrowsMessage<std::runtime_error>(HasSubstr("expected auto or off")));
+  EXPECT_THAT(
+      read_command_line({"--generate-code=arch=compute_80,code=[compute_80,lto_80,sm_86]", "-arch=all-major"})
+          .architectures,
+      ElementsAre("compute_80", "compute_80", "sm_86"));
+  for (const char* wrong : {"-arch=foo", "-gencode=arch=compute_,code=sm_80", "-arch=80"})
+    EXPECT_THAT([&] { read_command_line({wrong, "a.cu"}); },
+                ThrowsMessage<std::runtime_error>(HasSubstr("expected sm_80, compute_80 or the like")))
+        << wrong;
 }
 
 TEST(CommandLine, HandsTheHostCompilersOptionsOn) {

@@ -307,6 +307,18 @@ for line in 3 6; do
 done
 grep -q "^nested\.cu:7:3: error: device code calls 'cudaDeviceSynchronize' here" out || complain "a call in a kernel: $(cat out)"
 [ "$(grep -cE "error|note" out)" = 3 ] || complain "launches in kernels: $(cat out)"
+refuses "an architecture that is none" "architecture foo: expected sm_80" "$nunacc" -arch=foo -c nothing.cu
+# Nothing stays behind when it is stopped. (A shell's background jobs ignore SIGINT.)
+mkdir temporary
+for signal in TERM HUP; do
+  TMPDIR=$PWD/temporary "$nunacc" -O3 "$apps/scan.cu" -o stopped 2> out &
+  for _ in $(seq 200); do [ -z "$(ls temporary)" ] || break; sleep 0.05; done
+  [ -n "$(ls temporary)" ] || complain "no temporary folder"
+  kill -s $signal $!
+  wait $!
+  [ $? = $((128 + $(kill -l $signal))) ] || complain "SIG$signal does not end it"
+  [ -z "$(ls temporary)" ] || complain "SIG$signal leaves $(ls temporary)"
+done
 printf '#include <cublas_v2.h>\nint main() {}\n' > library.cu
 refuses "cuBLAS" "cublas_v2\.h" "$nunacc" -c library.cu
 refuses "linking cuBLAS" "cublas" "$nunacc" nothing.cu -lcublas -o nothing
