@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,47 +20,16 @@
 #include <thread>
 #include <vector>
 
+#include "input_sockets.hpp"
+#include "launcher_words.hpp"
+
 namespace nuna::cudart {
 namespace {
 
 using namespace std::chrono_literals;
 
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
-constexpr auto kLongestStart = 60s;    // between the starts of two ranks
-constexpr auto kLongestEnd = 5s;       // that the first rank waits for others to take what it has read
-constexpr int kFirstDescriptor = 500;  // the program's own files get the numbers that it is used to
-
-/// Of the same number in all ranks of one job on this node, and in no other job.
-sockaddr_un address_of_job(socklen_t& bytes) {
-  std::string name = "nuna-input-" + std::to_string(::getuid());
-  bool is_known = false;
-  for (const char* variable : {"PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"}) {
-    const char* const value = std::getenv(variable);
-    if (value == nullptr) continue;
-    name += std::string("-") + value;
-    is_known = true;
-  }
-  if (!is_known) name += "-" + std::to_string(::getppid());
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  name.resize(std::min(name.size(), sizeof address.sun_path - 1));
-  std::memcpy(address.sun_path + 1, name.data(), name.size());  // behind a zero: a name without a file
-  bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  return address;
-}
-
-bool is_of_this_user(int socket) {
-  ucred peer{};
-  socklen_t bytes = sizeof peer;
-  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == ::getuid();
-}
-
-int moved_up(int descriptor) {
-  const int up = ::fcntl(descriptor, F_DUPFD_CLOEXEC, kFirstDescriptor);
-  if (up < 0) return descriptor;
-  ::close(descriptor);
-  return up;
-}
+constexpr auto kLongestEnd = 5s;  // that the first rank waits for others to take what it has read
 
 /// The writing end of a pipe whose reading end is the standard input from now on; -1 if there is none.
 int replace_standard_input() {
@@ -92,16 +60,17 @@ void run_aside(Work work) {
 /// The first rank's side.
 class Source {
  public:
-  /// `others` are on all nodes, `awaited` of them on this one, as far as is known.
-  Source(int listener, int others, int awaited) : listener_(listener), others_(others), awaited_(awaited) {
+  /// `others` may come by `doors`, `awaited` of them for certain.
+  Source(const InputDoors& doors, int others, int awaited)
+      : doors_(doors), others_(others), awaited_(awaited) {
     struct stat what{};
     const bool is_there = ::fstat(STDIN_FILENO, &what) == 0;
     if (is_there && S_ISREG(what.st_mode)) {
-      input_ = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kFirstDescriptor);
+      input_ = moved_up(::dup(STDIN_FILENO));
       file_position_ = std::max<off_t>(0, ::lseek(STDIN_FILENO, 0, SEEK_CUR));
       is_file_ = true;
     } else if (is_there && !S_ISCHR(what.st_mode)) {
-      input_ = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kFirstDescriptor);
+      input_ = moved_up(::dup(STDIN_FILENO));
       if (const int program = replace_standard_input(); program >= 0) takers_.push_back({program, 0, true});
     }
     for (const Taker& taker : takers_) ::fcntl(taker.descriptor, F_SETFL, O_NONBLOCK);
@@ -129,20 +98,24 @@ class Source {
   std::uint64_t end() const { return first_ + kept_.size(); }
 
   void step() {
-    std::vector<pollfd> waits{{listener_, POLLIN, 0}};
+    std::vector<pollfd> waits;
     bool somebody_waits = false;
     for (const Taker& taker : takers_) {
       somebody_waits = somebody_waits || taker.position == end();
       waits.push_back({taker.descriptor, static_cast<short>(taker.position < end() ? POLLOUT : 0), 0});
     }
+    for (const int door : doors_.sockets()) waits.push_back({door, POLLIN, 0});
     const bool reads = input_ >= 0 && somebody_waits;
     if (reads) waits.push_back({input_, POLLIN, 0});
     if (::poll(waits.data(), waits.size(), -1) < 0) return;
     if (reads && waits.back().revents != 0) read_more();
-    for (std::size_t t = takers_.size(); t-- > 0;) {
-      if ((waits[t + 1].revents & (POLLERR | POLLHUP)) != 0 || !hand_out(takers_[t])) drop(t);
+    const std::size_t doors_at = takers_.size();
+    for (std::size_t t = doors_at; t-- > 0;) {
+      if ((waits[t].revents & (POLLERR | POLLHUP)) != 0 || !hand_out(takers_[t])) drop(t);
     }
-    if (waits.front().revents != 0) accept_one();
+    for (std::size_t d = 0; d < doors_.sockets().size(); ++d) {
+      if (waits[doors_at + d].revents != 0) accept_one(d);
+    }
   }
 
   void read_more() {
@@ -174,21 +147,11 @@ class Source {
   }
 
   /// Each rank once: those of a program that is started after this one wait for their own first rank.
-  void accept_one() {
-    const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+  void accept_one(std::size_t door) {
+    const auto [socket, rank] = doors_.let_in(door, known_);
     if (socket < 0) return;
-    std::int32_t rank = 0;
-    const timeval patience{1, 0};
-    ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    const bool is_new = is_of_this_user(socket) &&
-                        ::recv(socket, &rank, sizeof rank, MSG_WAITALL) == sizeof rank &&
-                        std::find(known_.begin(), known_.end(), rank) == known_.end();
-    if (!is_new || ::send(socket, "y", 1, MSG_NOSIGNAL) != 1) {
-      ::close(socket);
-      return;
-    }
     known_.push_back(rank);
-    takers_.push_back({moved_up(socket), 0, false});
+    takers_.push_back({socket, 0, false});
     ::fcntl(takers_.back().descriptor, F_SETFL, O_NONBLOCK);
     if (!hand_out(takers_.back())) drop(takers_.size() - 1);
   }
@@ -209,7 +172,7 @@ class Source {
     if (!lags) passed_on_.notify_all();
   }
 
-  const int listener_;
+  const InputDoors& doors_;
   const int others_;
   const int awaited_;
   int input_ = -1;  // -1: it has ended
@@ -224,39 +187,15 @@ class Source {
   bool lags_ = true;  // guarded by mutex_
 };
 
-void give_input(int others, int awaited) {
-  const int listener = moved_up(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  socklen_t bytes = 0;
-  const sockaddr_un address = address_of_job(bytes);
-  // A process that the first rank has started does not take its place.
-  if (listener < 0 || ::bind(listener, reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
-      ::listen(listener, others + 8) != 0) {
-    if (listener >= 0) ::close(listener);
-    return;
-  }
+/// `here` of the others are on this node.
+void give_input(int others, int here) {
+  static InputDoors doors(others, here < others);
+  if (doors.sockets().empty()) return;
+  const int awaited = doors.sockets().size() > 1 ? others : here;
   static auto* const source =
-      new Source(listener, others, awaited);  // the thread uses it until the process has gone
+      new Source(doors, others, awaited);  // the thread uses it until the process has gone
   run_aside([] { source->run(); });
   std::atexit([] { source->finish(); });
-}
-
-/// Connected to the first rank; -1 if there is none.
-int connect_to_first(std::int32_t rank) {
-  socklen_t bytes = 0;
-  const sockaddr_un address = address_of_job(bytes);
-  const auto end = std::chrono::steady_clock::now() + kLongestStart;
-  for (auto pause = 1ms; std::chrono::steady_clock::now() < end; pause = std::min(2 * pause, 50ms)) {
-    const int socket = moved_up(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    char answer = 0;
-    if (socket < 0) return -1;
-    if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), bytes) == 0 &&
-        is_of_this_user(socket) && ::send(socket, &rank, sizeof rank, MSG_NOSIGNAL) == sizeof rank &&
-        ::recv(socket, &answer, 1, 0) == 1)
-      return socket;
-    ::close(socket);
-    std::this_thread::sleep_for(pause);
-  }
-  return -1;
 }
 
 void pass_on(int socket, int program) {
@@ -270,13 +209,14 @@ void pass_on(int socket, int program) {
   }
 }
 
-void take_input(std::int32_t rank) {
+void take_input(std::int32_t rank, bool is_here) {
   struct stat what{};
   const bool is_empty =
       ::fstat(STDIN_FILENO, &what) != 0 || (S_ISCHR(what.st_mode) && what.st_rdev == ::makedev(1, 3));
   const int program = is_empty ? replace_standard_input() : -1;
-  run_aside([rank, program] {
-    const int socket = connect_to_first(rank);  // also where it needs nothing: the first waits for that
+  run_aside([rank, is_here, program] {
+    const int socket =
+        connect_to_first(rank, is_here);  // also where it needs nothing: the first waits for that
     if (socket >= 0 && program >= 0) pass_on(socket, program);
     if (socket >= 0) ::close(socket);
     if (program >= 0) ::close(program);
@@ -294,13 +234,16 @@ int number_in(std::initializer_list<const char*> names, int otherwise) {
 
 void share_standard_input(const Ranks& here) noexcept try {
   if (here.ranks == 1) return;
+  const int on_this_node = number_in({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}, 1);
+  const bool has_words = on_this_node < here.ranks && LauncherWords::of_process() != nullptr;
   if (here.first()) {
-    give_input(here.ranks - 1, number_in({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}, 1) - 1);
+    give_input(here.ranks - 1, on_this_node - 1);
     return;
   }
   // Ranks are counted from 0 on each node: where both numbers are the same, the first rank is here.
   const int local = number_in({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}, here.rank);
-  if (local == here.rank) take_input(here.rank);
+  const bool is_here = local == here.rank;
+  if (is_here || has_words) take_input(here.rank, is_here);
 } catch (const std::exception&) {  // out of memory: no input for others
 }
 

@@ -83,6 +83,22 @@ ranks 2 "$work/input" scanf </dev/null || fail "input without any"
 same "input without any"
 ranks 2 sh -c '"$0" scanf <&-' "$work/input" || fail "input that is closed"
 same "input that is closed"
+# Two nodes: a second daemon of Open MPI, on this machine, without MPI's shared memory, whose names would collide. Rank 1 is on the second one.
+printf '#!/bin/sh\nshift\nexec sh -c "$*"\n' >"$work/agent"
+chmod +x "$work/agent"
+nodes="--mca plm_rsh_agent $work/agent --host $(hostname):2,127.0.0.2:2 --map-by node --mca btl self,tcp --mca btl_tcp_if_include lo"
+if [ -n "$oversubscribe" ] && timeout 60 "$mpirun" $nodes -n 2 true </dev/null >/dev/null 2>&1; then
+  for how in scanf cin read half nothing; do
+    timeout 60 "$work/input" $how <"$work/many" >"$work/expected"
+    ranks 3 $nodes "$work/input" $how <"$work/many" || fail "input $how on two nodes: $(tail -n 2 "$work/err")"
+    same "input $how on two nodes"
+  done
+  { head -n 500 "$work/numbers"; sleep 0.3; tail -n +501 "$work/numbers"; } | ranks 2 $nodes "$work/input" cin
+  timeout 60 "$work/input" cin <"$work/numbers" >"$work/expected"
+  same "input on two nodes by a pipe that waits"
+else
+  echo "input on two nodes: not run (this mpirun starts none)"
+fi
 # Who does not read does not wait for who does not write.
 sleep 20 | ranks 2 "$work/input" nothing &
 waiting=$!
