@@ -1,6 +1,6 @@
 #!/bin/sh
-# Random kernels (generate.py) leave the same bytes on one device as where threads run one after the other, as shared out over 2, 3 and 8, and over ranks; most of those that can
-# be shared are, and none that cannot. From seed 1 on also: the programs of apps/cuda pass, and share their kernels if these have no atomics.
+# Random kernels (generate.py) leave the same bytes on one device as where threads run one after the other, as shared out over 2, 3 and 8, and over ranks; each of their accesses
+# is within what nunacc says of its block (--audit); most of those that can be shared are, and none that cannot. From seed 1 on also: the programs of apps/cuda pass, and share their kernels if these have no atomics.
 #   tests/compiler/split/run.sh [first seed, count]        NUNA_TEST_BUILD: where nunacc is (build/release)
 #   NUNA_TEST_WORK: a folder that keeps programs and what they wrote
 set -u
@@ -55,6 +55,18 @@ compare_reference() {
     fail "one device is not as threads in turn: seeds $(awk '{ print $2 }' "$name.different" | tr '\n' ' ')"
 }
 
+# audit <first seed> <count>: every access against the kernel's model, on one device and on three.
+audit() {
+  timeout 300 "$build/bin/nunacc" -O3 -g -w --audit -I "$here" "$name.cu" -o "$name.audited" 2>"$name.log" ||
+    { fail "seeds $1 and $2 more do not compile with --audit: $(tail -n 1 "$name.log")"; return; }
+  for devices in 1 3; do
+    NUNA_AUDIT=1 NUNA_DEVICES=$devices timeout 300 "$name.audited" >"$name.found" 2>"$name.err" ||
+      fail "$name.cu, audited on $devices devices: status $?: $(grep -m 1 ' audit: kernel .*which' "$name.err")"
+    grep -q '^nuna: audit: [1-9].* blocks, 0 misses$' "$name.err" ||
+      fail "seeds from $1, audited on $devices devices: $(tail -n 1 "$name.err")"
+  done
+}
+
 check_seeds() {
   name=$work/kernels_$1_$2
   python3 "$here/generate.py" "$1" "$2" >"$name.cu" || { fail "generate.py $1 $2"; return; }
@@ -64,6 +76,7 @@ check_seeds() {
   timeout 60 "$name" 2>"$name.err" | sort >"$name.expected"
   [ "$(grep -c ' hash ' "$name.expected")" = "$2" ] || { fail "$name.cu on one device: $(tail -n 1 "$name.err")"; return; }
   compare_reference "$1" "$2"
+  audit "$1" "$2"
   for devices in 2 8 3; do compare "$devices devices" env NUNA_DEVICES=$devices timeout 60 "$name"; done
   cp "$name.err" "$name.three"
   compare "3 devices, NUNA_FAULTS=off" env NUNA_DEVICES=3 NUNA_FAULTS=off timeout 60 "$name"
