@@ -35,9 +35,23 @@ struct LauncherWords::Library {
   }
 };
 
+namespace {
+
+/// Whether this process was started by one that has joined `job` in its place.
+bool is_taken(const char* job) {
+  constexpr const char* kJoined = "_NUNA_JOINED_JOB";  // no setting
+  const char* const joined = std::getenv(kJoined);
+  if (joined != nullptr && std::strcmp(joined, job) == 0) return true;
+  ::setenv(kJoined, job, 1);
+  return false;
+}
+
+}  // namespace
+
 LauncherWords* LauncherWords::join() {
   static Library library;
-  if (std::getenv("PMIX_NAMESPACE") == nullptr || !library.open() ||
+  const char* const job = std::getenv("PMIX_NAMESPACE");
+  if (job == nullptr || is_taken(job) || !library.open() ||
       library.init(&library.self, nullptr, 0) != PMIX_SUCCESS)
     return nullptr;
   std::atexit([] { library.finalize(nullptr, 0); });
