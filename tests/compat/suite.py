@@ -5,6 +5,7 @@ A suite is described by a TOML file, which names files and arguments and holds n
 
 import dataclasses
 import pathlib
+import re
 import tomllib
 
 
@@ -91,6 +92,11 @@ def program_of(suite, defaults, table, where):
             values["reference"] = Reference(**{key: frozen(value) for key, value in values["reference"].items()})
         except TypeError as error:
             raise BadSuite(f"{where}: reference: {error}") from None
+    for key in ("success", "failure"):
+        try:
+            re.compile(values.get(key, ""))
+        except (re.error, TypeError) as error:
+            raise BadSuite(f"{where}: not a regular expression: {values[key]!r}: {error}") from None
     program = Program(suite=suite, **{key: frozen(value) for key, value in values.items()})
     if not program.sources and not program.unsupported:
         raise BadSuite(f"{where}: neither sources nor a reason why it is not supported")
