@@ -32,6 +32,7 @@
 #include "codegen/shared_atomics.hpp"
 #include "codegen/warp_exchanges.hpp"
 #include "codegen/warp_synchronous.hpp"
+#include "codegen/wide_indices.hpp"
 #include "nuna_cudart/image.h"
 
 namespace nuna::compiler {
@@ -267,6 +268,7 @@ class DeviceCompiler {
 
   ImageKernel make_kernel(const Kernel& kernel, const CommonShared& common, bool state_is_read) {
     const bool counts = assume_31_bit_indices(*kernel.function);
+    widen_indices(*kernel.function);
     keep_warps_in_step(*kernel.function, device_.shared);
     const auto guards = find_guards(*kernel.function);
     const bool copied = kernel.function->getInstructionCount() <= kLargestCopied;
