@@ -115,7 +115,8 @@ class Runs(unittest.TestCase):
 
     def test_refuses_a_bad_description(self):
         for text in ("[[program]]\nname = 'a'\n", "[[program]]\nname = 'a'\nsources = 'x'\n", "[[program]]\nsource = []\n",
-                     "[[program]]\nname = 'a'\nsources = ['x']\n" * 2, "[["):
+                     "[[program]]\nname = 'a'\nsources = ['x']\n" * 2, "[[",
+                     "[[program]]\nname = 'a'\nsources = ['x']\nfail = 'a(?i)'\n"):
             (self.corpus / "suites" / "small.toml").write_text(text)
             self.assertEqual(self.call("--list")[0], 2, text)
 
