@@ -189,11 +189,11 @@ class Source {
 
 /// `here` of the others are on this node.
 void give_input(int others, int here) {
-  static InputDoors doors(others, here < others);
-  if (doors.sockets().empty()) return;
-  const int awaited = doors.sockets().size() > 1 ? others : here;
-  static auto* const source =
-      new Source(doors, others, awaited);  // the thread uses it until the process has gone
+  // The thread uses both until the process has gone.
+  static auto* const doors = new InputDoors(others, here < others);
+  if (doors->sockets().empty()) return;
+  const int awaited = doors->sockets().size() > 1 ? others : here;
+  static auto* const source = new Source(*doors, others, awaited);
   run_aside([] { source->run(); });
   std::atexit([] { source->finish(); });
 }
