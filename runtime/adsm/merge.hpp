@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "adsm/pages.hpp"
 #include "nuna/box.hpp"
 
 namespace nuna::adsm {
@@ -38,7 +39,6 @@ struct LedChanges {
   std::vector<Interval> of_first;   ///< on rank 0 only, or not as there
   std::optional<Conflict> unequal;  ///< the first of the latter, if all ranks had the view
 };
-inline constexpr Index kPageBytes = 4096;
 /// The pages of a view that differ from its twin, with hashes, as one message.
 std::vector<std::byte> changed_pages(std::span<const std::byte> now, std::span<const std::byte> twin);
 /// Of those of all ranks; with `everywhere` all had the view, else rank 0 alone. Intervals are disjoint, in order and apart. Throws Error
