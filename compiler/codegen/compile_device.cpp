@@ -29,6 +29,7 @@
 #include "codegen/interchange.hpp"
 #include "codegen/interior.hpp"
 #include "codegen/machine.hpp"
+#include "codegen/path_flags.hpp"
 #include "codegen/shared_atomics.hpp"
 #include "codegen/warp_exchanges.hpp"
 #include "codegen/warp_synchronous.hpp"
@@ -320,6 +321,7 @@ class DeviceCompiler {
       return llvm::any_of(device_.shared, [&](const auto& shared) { return shared.variable == &variable; });
     });
     interchange_uniform_loops(function, among);
+    spell_out_path_flags(function);
     auto code = plan_threads(function, among);
     if (among == Among::warp && code.grouping != Grouping::warps)
       throw std::logic_error("nunacc planned " + function.getName().str() +

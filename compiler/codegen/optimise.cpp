@@ -14,6 +14,7 @@
 #include "codegen/analyses.hpp"
 #include "codegen/hoist_divisions.hpp"
 #include "codegen/prefetch.hpp"
+#include "codegen/unroll_rows.hpp"
 
 namespace nuna::compiler {
 
@@ -85,8 +86,8 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
       .run(module, analyses.modules());
   for (auto* function : rarely_run) function->removeFnAttr(llvm::Attribute::OptimizeNone);
   for (auto& function : module) {
-    if (!function.isDeclaration() && !function.hasFnAttribute(kRarelyRun))
-      prefetch_along_blocks(function, analyses.functions());
+    if (function.isDeclaration() || function.hasFnAttribute(kRarelyRun)) continue;
+    unroll_rows(function, prefetch_along_blocks(function, analyses.functions()), analyses.functions());
   }
   reduce_strength(module, machine);
 }

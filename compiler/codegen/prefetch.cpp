@@ -8,6 +8,7 @@
 #include <llvm/IR/Module.h>
 
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -45,11 +46,34 @@ std::optional<Touch> touch_of(llvm::Instruction& instruction) {
   return std::nullopt;
 }
 
+/// A summand of an address: an index, and the size of what it counts.
+struct Part {
+  const llvm::SCEV* index = nullptr;
+  std::int64_t bytes = 0;
+};
+
+struct Address {
+  const llvm::Value* base = nullptr;
+  std::vector<Part> parts;
+};
+
+/// By how much an address grows with a round of a loop.
+struct Step {
+  bool moves = false;
+  std::optional<std::int64_t> bytes;  ///< where it is known
+};
+
 class Prefetcher {
  public:
   Prefetcher(llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution)
       : loops_(loops), evolution_(evolution) {}
 
+  std::vector<TileRows> visit() {
+    for (auto* loop : loops_) visit(*loop);
+    return std::move(tiles_);
+  }
+
+ private:
   void visit(llvm::Loop& loop) {
     for (auto* inner : loop) visit(*inner);
     if (!loop.isInnermost() || evolution_.getSmallConstantTripCount(&loop) != 0) return;
@@ -59,35 +83,65 @@ class Prefetcher {
         if (const auto touch = touch_of(instruction)) touches.push_back(*touch);
       }
     }
-    for (const auto& touch : touches) visit(loop, touch);
+    std::map<const llvm::Value*, unsigned> read;
+    for (const auto& touch : touches) {
+      const auto address = address_of(*touch.address);
+      const auto step = step_of_blocks(loop, address);
+      if (!step) continue;
+      add(touch, *step * kBlocksAhead);
+      if (!touch.writes) ++read[address.base];
+    }
+    unsigned rows = 0;
+    for (const auto& [base, count] : read) rows = std::max(rows, count);
+    if (rows > 0) tiles_.push_back({&loop, rows});
   }
 
- private:
-  void visit(const llvm::Loop& rows, const Touch& touch) {
-    auto* element = llvm::dyn_cast<llvm::GetElementPtrInst>(touch.address);
-    if (element == nullptr || element->getNumIndices() != 1 || !loops_.getLoopFor(element->getParent()))
-      return;
-    // Counters of 32 bits are extended to 64: their own steps, whether or not they might wrap, are those of the address.
-    auto* index = element->getOperand(1);
-    while (llvm::isa<llvm::SExtInst, llvm::ZExtInst>(index))
-      index = llvm::cast<llvm::CastInst>(index)->getOperand(0);
-    if (!evolution_.isSCEVable(index->getType())) return;
-    const auto* place = evolution_.getSCEV(index);
-    const auto bytes = static_cast<std::int64_t>(element->getModule()
-                                                     ->getDataLayout()
-                                                     .getTypeAllocSize(element->getSourceElementType())
-                                                     .getFixedValue());
-    if (step_along(*place, rows) && !is_far(*place, rows, bytes)) return;
-    for (const auto* around = rows.getParentLoop(); around != nullptr; around = around->getParentLoop()) {
-      const auto* step = step_along(*place, *around);
-      if (step == nullptr) continue;
-      const auto* constant = llvm::dyn_cast<llvm::SCEVConstant>(step);
-      if (constant == nullptr) return;
-      const std::int64_t distance = constant->getAPInt().getSExtValue() * bytes;
-      if (std::abs(distance) >= kLeastStep && std::abs(distance) <= kMostStep)
-        add(touch, distance * kBlocksAhead);
-      return;
+  Address address_of(llvm::Value& pointer) {
+    Address address{&pointer, {}};
+    while (const auto* element = llvm::dyn_cast<llvm::GetElementPtrInst>(address.base)) {
+      if (element->getNumIndices() != 1) break;
+      // Counters of 32 bits are extended to 64: their own steps, whether or not they might wrap, are those of the address.
+      auto* index = element->getOperand(1);
+      while (llvm::isa<llvm::SExtInst, llvm::ZExtInst>(index))
+        index = llvm::cast<llvm::CastInst>(index)->getOperand(0);
+      const auto& layout = element->getModule()->getDataLayout();
+      const auto size = layout.getTypeAllocSize(element->getSourceElementType()).getFixedValue();
+      if (evolution_.isSCEVable(index->getType()))
+        address.parts.push_back({evolution_.getSCEV(index), static_cast<std::int64_t>(size)});
+      address.base = element->getPointerOperand();
     }
+    return address;
+  }
+
+  /// How many bytes further the next block touches what this one does at `address` in the loop over `rows`; none where that is not worth a
+  /// prefetch.
+  std::optional<std::int64_t> step_of_blocks(const llvm::Loop& rows, const Address& address) {
+    const auto along_rows = step_along(address, rows);
+    if (along_rows.moves && along_rows.bytes && std::abs(*along_rows.bytes) <= kMostStep) return std::nullopt;
+    for (const auto* around = rows.getParentLoop(); around != nullptr; around = around->getParentLoop()) {
+      const auto step = step_along(address, *around);
+      if (!step.moves) continue;
+      const bool pays =
+          step.bytes && std::abs(*step.bytes) >= kLeastStep && std::abs(*step.bytes) <= kMostStep;
+      return pays ? step.bytes : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  Step step_along(const Address& address, const llvm::Loop& loop) {
+    Step all{false, 0};
+    for (const auto& part : address.parts) {
+      const auto* step = step_along(*part.index, loop);
+      if (step == nullptr) continue;
+      all.moves = true;
+      const auto* constant = llvm::dyn_cast<llvm::SCEVConstant>(step);
+      if (constant == nullptr) {
+        all.bytes.reset();
+      } else if (all.bytes) {
+        *all.bytes += constant->getAPInt().getSExtValue() * part.bytes;
+      }
+    }
+    return all;
   }
 
   /// By how much `place` grows with a round of `loop`; null if it does not.
@@ -100,11 +154,6 @@ class Prefetcher {
     };
     const auto* step = evolution_.getMinusSCEV(at(1), at(0));
     return step->isZero() ? nullptr : step;
-  }
-
-  bool is_far(const llvm::SCEV& place, const llvm::Loop& rows, std::int64_t bytes) {
-    const auto* constant = llvm::dyn_cast<llvm::SCEVConstant>(step_along(place, rows));
-    return constant == nullptr || std::abs(constant->getAPInt().getSExtValue() * bytes) > kMostStep;
   }
 
   static void add(const Touch& touch, std::int64_t distance) {
@@ -120,14 +169,16 @@ class Prefetcher {
 
   llvm::LoopInfo& loops_;
   llvm::ScalarEvolution& evolution_;
+  std::vector<TileRows> tiles_;
 };
 
 }  // namespace
 
-void prefetch_along_blocks(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
-  auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
-  Prefetcher prefetcher(loops, analyses.getResult<llvm::ScalarEvolutionAnalysis>(function));
-  for (auto* loop : loops) prefetcher.visit(*loop);
+std::vector<TileRows> prefetch_along_blocks(llvm::Function& function,
+                                            llvm::FunctionAnalysisManager& analyses) {
+  return Prefetcher(analyses.getResult<llvm::LoopAnalysis>(function),
+                    analyses.getResult<llvm::ScalarEvolutionAnalysis>(function))
+      .visit();
 }
 
 }  // namespace nuna::compiler

@@ -3,12 +3,22 @@
 // rounds of the loop over rows an address jumps, and creeps along with the loop over blocks. The processor's prefetchers follow an
 // instruction's steps and see the jumps only, so the code asks for the bytes of the block after next itself.
 
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/PassManager.h>
 
+#include <vector>
+
 namespace nuna::compiler {
 
-/// Adds prefetches to optimised code.
-void prefetch_along_blocks(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+/// A loop that reads rows of a tile.
+struct TileRows {
+  llvm::Loop* loop = nullptr;
+  unsigned rows = 0;  ///< in a round
+};
+
+/// Adds prefetches to optimised code. Returns the loops that read what is prefetched: they are as they were, but for the prefetches.
+std::vector<TileRows> prefetch_along_blocks(llvm::Function& function,
+                                            llvm::FunctionAnalysisManager& analyses);
 
 }  // namespace nuna::compiler

@@ -18,13 +18,12 @@ namespace {
 
 constexpr int kDeepest = 8;  ///< terms of terms
 
-/// A sum, a difference, or a multiple that is taken not to wrap.
+/// A sum, a difference, or a product that is taken not to wrap.
 const llvm::Instruction* sum_of(const llvm::Value& value) {
   const auto* sum = llvm::dyn_cast<llvm::OverflowingBinaryOperator>(&value);
   if (sum == nullptr || !sum->hasNoSignedWrap() || !llvm::isa<llvm::Instruction>(sum)) return nullptr;
   const bool adds = sum->getOpcode() == llvm::Instruction::Add || sum->getOpcode() == llvm::Instruction::Sub;
-  const bool multiplies =
-      sum->getOpcode() == llvm::Instruction::Mul && llvm::isa<llvm::ConstantInt>(sum->getOperand(1));
+  const bool multiplies = sum->getOpcode() == llvm::Instruction::Mul;
   return adds || multiplies ? llvm::cast<llvm::Instruction>(sum) : nullptr;
 }
 
@@ -105,7 +104,6 @@ bool is_signed_index(const llvm::Instruction& instruction) {
 
 void widen_indices(llvm::Function& kernel) {
   const auto& layout = kernel.getParent()->getDataLayout();
-  if (llvm::any_of(llvm::instructions(kernel), suspends)) return;
   std::vector<llvm::Instruction*> indices;
   for (auto& instruction : llvm::instructions(kernel)) {
     if (is_signed_index(instruction) && may_seem_to_wrap(*instruction.getOperand(0), layout))

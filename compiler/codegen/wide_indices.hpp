@@ -8,9 +8,7 @@
 
 namespace nuna::compiler {
 
-/// Adds up in 64 bits what `kernel`, for one thread, extends to 64 bits after adding it to threadIdx.x. Kernels whose threads meet stay as they
-/// are: rows of their tiles are short, and without the second form LLVM unrolls the loops over rows less well than the question costs
-/// (a hotspot by tiles took 4 % longer).
+/// Adds up in 64 bits what `kernel`, for one thread, extends to 64 bits after adding it to threadIdx.x.
 void widen_indices(llvm::Function& kernel);
 
 }  // namespace nuna::compiler

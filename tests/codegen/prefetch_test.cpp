@@ -52,7 +52,9 @@ end:
     module->setDataLayout(machine->createDataLayout());
     auto& function = *module->getFunction("f");
     Analyses analyses(*machine);
-    prefetch_along_blocks(function, analyses.functions());
+    rows_read.clear();
+    for (const auto& tile : prefetch_along_blocks(function, analyses.functions()))
+      rows_read.push_back(tile.rows);
     std::vector<std::int64_t> found;
     for (const auto& instruction : llvm::instructions(function)) {
       const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
@@ -62,6 +64,8 @@ end:
     }
     return found;
   }
+
+  std::vector<unsigned> rows_read;  ///< in a round of each loop that the last call returned
 };
 
 TEST_F(PrefetchTest, TheRowsOfTheTileAfterNextAreAskedFor) {
@@ -69,6 +73,17 @@ TEST_F(PrefetchTest, TheRowsOfTheTileAfterNextAreAskedFor) {
   EXPECT_THAT(distances("%place = sub i32 %row, %column"), ElementsAre(-3 * 12 * 4));
   EXPECT_THAT(distances("%place = add i32 %row, %column", "store <16 x float> zeroinitializer, ptr %at"),
               ElementsAre(3 * 12 * 4));
+}
+
+TEST_F(PrefetchTest, LoopsThatReadRowsAreNamed) {
+  distances("%place = add i32 %row, %column");
+  EXPECT_THAT(rows_read, ElementsAre(1));
+  distances("%place = add i32 %row, %column", "store <16 x float> zeroinitializer, ptr %at");
+  EXPECT_THAT(rows_read, IsEmpty());
+  distances("%place = add i32 %row, %column",
+            "%v = load <16 x float>, ptr %at\n  %further = getelementptr float, ptr %at, i32 %width\n"
+            "  %w = load <16 x float>, ptr %further");
+  EXPECT_THAT(rows_read, ElementsAre(2));
 }
 
 TEST_F(PrefetchTest, RowsThatLieSideBySideAreLeftToTheProcessor) {
@@ -79,6 +94,17 @@ TEST_F(PrefetchTest, TilesThatAreFarApartAreNotAskedFor) {
   EXPECT_THAT(distances("%far = mul i32 %column, 100\n  %place = add i32 %row, %far"), IsEmpty());
   EXPECT_THAT(distances("%far = mul i32 %column, %width\n  %place = add i32 %row, %far"), IsEmpty());
   EXPECT_THAT(distances("%place = add i32 %row, 0"), IsEmpty());
+}
+
+TEST_F(PrefetchTest, AddressesMayBeMadeInSeveralSteps) {
+  EXPECT_THAT(distances(R"(%row.index = sext i32 %row to i64
+  %begin = getelementptr float, ptr %from, i64 %row.index
+  %column.index = sext i32 %column to i64
+  %behind = getelementptr i8, ptr %begin, i64 -8
+  %there = getelementptr float, ptr %behind, i64 %column.index
+  %place = add i32 0, 0)",
+                        "store <16 x float> zeroinitializer, ptr %there"),
+              ElementsAre(3 * 12 * 4));
 }
 
 TEST_F(PrefetchTest, SingleValuesAreNotAskedFor) {

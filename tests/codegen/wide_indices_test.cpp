@@ -54,16 +54,20 @@ TEST(WideIndices, SumsWithTheThreadsIndexAreOf64Bits) {
   %row = mul nsw i32 %b, %n
   %index = sub nsw i32 %row, %x
   %wide = zext nneg i32 %index to i64)"),
-              ElementsAre("sub nsw"));
+              ElementsAre("mul nsw", "sub nsw"));
 }
 
-TEST(WideIndices, KernelsWhoseThreadsMeetStayAsTheyAre) {
+TEST(WideIndices, ProductsOfTermsAreOf64BitsToo) {
   EXPECT_THAT(arithmetic_of_64_bits(R"(
-  call void @__nuna_barrier()
-  %base = mul nsw i32 %b, 12
-  %index = add nsw i32 %base, %x
+  %row = mul nsw i32 %b, %n
+  %index = add nsw i32 %row, %x
   %wide = sext i32 %index to i64)"),
-              IsEmpty());
+              ElementsAre("mul nsw", "add nsw"));
+  EXPECT_THAT(arithmetic_of_64_bits(R"(
+  %row = mul i32 %b, %n
+  %index = add nsw i32 %row, %x
+  %wide = sext i32 %index to i64)"),
+              ElementsAre("add nsw"));
 }
 
 TEST(WideIndices, ATermOfSeveralSumsIsWidenedOnce) {
