@@ -8,7 +8,7 @@ option(NUNA_INSTALL "Install the library, the programs and the packages for CMak
 option(NUNA_PERF "Build the benchmarks in tests/perf" OFF)
 option(NUNA_NATIVE "Compile apps, examples and benchmarks for the CPU of this machine (-march=native)" ON)
 option(NUNA_WERROR "Treat warnings in Nuna's own code as errors" ${PROJECT_IS_TOP_LEVEL})
-option(NUNA_PCH "Precompile the heavy third-party headers (hides missing includes: for sanitizer builds only)" OFF)
+option(NUNA_PCH "Precompile the heavy headers (hides missing includes: for sanitizer builds and CI)" OFF)
 option(NUNA_TEST_PCH "The same for the tests only: they build in less time" OFF)
 set(NUNA_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=: 'address,undefined', 'thread', or empty")
 

@@ -90,6 +90,13 @@ function(nuna_precompile target set)
   endif()
 endfunction()
 
+# nuna_precompile_own(<target> <header>...): a set of its own, with NUNA_PCH.
+function(nuna_precompile_own target)
+  if(NUNA_PCH)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
 # nuna_program(<target> NAME <file name> SOURCES <file>... LINK <library>... [FOLDER <below bin/>])
 # An executable for people: an app, an example, a benchmark.
 function(nuna_program target)
@@ -118,7 +125,7 @@ endfunction()
 # Seconds that a test of this level may take.
 function(nuna_timeout level result)
   set(unit 300)
-  set(integration 300)
+  set(integration 600)
   set(system 600)
   if(NOT DEFINED ${level})
     message(FATAL_ERROR "A test's level is unit, integration or system, not '${level}'.")
