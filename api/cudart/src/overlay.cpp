@@ -181,7 +181,7 @@ mode_t mode_of(int flags, va_list rest) {
 /// Of files that are the first rank's: done already, or soon.
 int remove_file(const char* name, const char* path, const void* caller) {
   static auto* const unlinks = next(&::unlink, "unlink");
-  static auto* const removes = next(&std::remove, "remove");
+  static auto* const removes = next(&::remove, "remove");
   if (!goes_elsewhere(path, caller)) return (std::strcmp(name, "unlink") == 0 ? unlinks : removes)(path);
   Overlay::of_process().drop(path);
   return 0;
