@@ -28,6 +28,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPause = 50ms;  // where the next try would fail, too
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
 constexpr auto kLongestEnd = 5s;  // that the first rank waits for others to take what it has read
 
@@ -107,11 +110,18 @@ class Source {
     for (const int door : doors_.sockets()) waits.push_back({door, POLLIN, 0});
     const bool reads = input_ >= 0 && somebody_waits;
     if (reads) waits.push_back({input_, POLLIN, 0});
-    if (::poll(waits.data(), waits.size(), -1) < 0) return;
+    if (::poll(waits.data(), waits.size(), -1) < 0) {
+      std::this_thread::sleep_for(kPause);
+      return;
+    }
     if (reads && waits.back().revents != 0) read_more();
     const std::size_t doors_at = takers_.size();
     for (std::size_t t = doors_at; t-- > 0;) {
-      if ((waits[t].revents & (POLLERR | POLLHUP)) != 0 || !hand_out(takers_[t])) drop(t);
+      if ((waits[t].revents & POLLNVAL) != 0) {  // the program has closed what it does not know
+        takers_.erase(takers_.begin() + static_cast<std::ptrdiff_t>(t));
+      } else if ((waits[t].revents & (POLLERR | POLLHUP)) != 0 || !hand_out(takers_[t])) {
+        drop(t);
+      }
     }
     for (std::size_t d = 0; d < doors_.sockets().size(); ++d) {
       if (waits[doors_at + d].revents != 0) accept_one(d);
@@ -149,7 +159,14 @@ class Source {
   /// Each rank once: those of a program that is started after this one wait for their own first rank.
   void accept_one(std::size_t door) {
     const auto [socket, rank] = doors_.let_in(door, known_);
-    if (socket < 0) return;
+    if (socket < 0) {
+      std::this_thread::sleep_for(kPause);  // a stranger, or no descriptor is left
+      return;
+    }
+    if (first_ > 0) {  // it comes too late for the beginning
+      ::close(socket);
+      return;
+    }
     known_.push_back(rank);
     takers_.push_back({socket, 0, false});
     ::fcntl(takers_.back().descriptor, F_SETFL, O_NONBLOCK);
@@ -163,7 +180,9 @@ class Source {
                       std::any_of(
                           takers_.begin(), takers_.end(),
                           [this](const Taker& taker) { return !taker.is_program && taker.position < end(); });
-    if (static_cast<int>(known_.size()) >= others_ && least - first_ >= kPieceBytes) {
+    const bool nobody_comes =
+        static_cast<int>(known_.size()) >= others_ || Clock::now() - start_ > kLongestStart;
+    if (nobody_comes && least - first_ >= std::max(kPieceBytes, kept_.size() / 2)) {
       kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(least - first_));
       first_ = least;
     }
@@ -182,6 +201,7 @@ class Source {
   std::uint64_t first_ = 0;  // of the input's bytes, in kept_
   std::vector<Taker> takers_;
   std::vector<std::int32_t> known_;
+  const Clock::time_point start_ = Clock::now();
   std::mutex mutex_;
   std::condition_variable passed_on_;
   bool lags_ = true;  // guarded by mutex_

@@ -30,7 +30,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kLongestStart = 60s;    // between the starts of two ranks
+constexpr auto kLongestAnswer = 20s;   // by the first rank, which looks at each visitor for a second at most
 constexpr int kLongestConnect = 3000;  // milliseconds, by one of the first rank's addresses
 constexpr const char* kWhere = "nuna.input";
 constexpr std::size_t kPasswordBytes = 32;
@@ -157,11 +157,19 @@ int connected(const std::string& address, const std::string& port) {
   return -1;
 }
 
-/// Whether the first rank takes us.
+void answer_within(int socket, std::chrono::seconds patience) {
+  const timeval longest{patience.count(), 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
+}
+
+/// Whether the first rank takes us: what else listens at one of its addresses may never answer.
 bool greet(int socket, const Greeting& greeting) {
   char answer = 0;
-  return ::send(socket, &greeting, sizeof greeting, MSG_NOSIGNAL) == sizeof greeting &&
-         ::recv(socket, &answer, 1, 0) == 1;
+  answer_within(socket, kLongestAnswer);
+  const bool is_taken = ::send(socket, &greeting, sizeof greeting, MSG_NOSIGNAL) == sizeof greeting &&
+                        ::recv(socket, &answer, 1, 0) == 1;
+  answer_within(socket, 0s);  // as long as it takes
+  return is_taken;
 }
 
 int try_here(const Greeting& greeting) {
@@ -199,7 +207,10 @@ int moved_up(int descriptor) {
   constexpr int kFirstDescriptor = 500;
   if (descriptor < 0) return descriptor;
   const int up = ::fcntl(descriptor, F_DUPFD_CLOEXEC, kFirstDescriptor);
-  if (up < 0) return descriptor;
+  if (up < 0) {  // the process may not have so many
+    ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    return descriptor;
+  }
   ::close(descriptor);
   return up;
 }
@@ -227,8 +238,7 @@ InputDoors::Visitor InputDoors::let_in(std::size_t door, const std::vector<std::
   if (socket < 0) return {};
   const bool is_here = door == 0;
   Greeting greeting;
-  const timeval patience{1, 0};
-  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  answer_within(socket, 1s);
   const bool is_one_of_us = ::recv(socket, &greeting, sizeof greeting, MSG_WAITALL) == sizeof greeting &&
                             (is_here ? is_of_this_user(socket)
                                      : std::equal(password_.begin(), password_.end(),

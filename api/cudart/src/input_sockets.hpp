@@ -2,13 +2,17 @@
 // The sockets by which other ranks of a job reach the first one, before MPI is there. Those of its node: by a name that no other job has. Those
 // of other nodes: by TCP; the launcher hands on where, with a password (LauncherWords).
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace nuna::cudart {
 
-/// A descriptor that the program's own files do not come near: these get the numbers that it is used to.
+/// Between the starts of two ranks.
+inline constexpr std::chrono::seconds kLongestStart{60};
+
+/// A descriptor that the program's own files do not come near: these get the numbers that it is used to. Children do not get it.
 int moved_up(int descriptor);
 
 /// Where the first rank takes its visitors. One thread at a time.
@@ -33,7 +37,7 @@ class InputDoors {
   std::string password_;
 };
 
-/// A socket to the first rank, which is on this node, or not; -1 if it has not come within a minute, or cannot be reached.
+/// A socket to the first rank, which is on this node, or not; -1 if it has not come within kLongestStart, or cannot be reached.
 int connect_to_first(std::int32_t rank, bool is_here);
 
 }  // namespace nuna::cudart
