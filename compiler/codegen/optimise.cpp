@@ -42,17 +42,13 @@ llvm::FunctionPassManager few_passes() {
   return few;
 }
 
-void reduce_strength(llvm::Module& module, llvm::TargetMachine& machine) {
+void reduce_strength(llvm::ArrayRef<llvm::Function*> functions, llvm::TargetMachine& machine) {
   Analyses analyses(machine);
   llvm::LoopPassManager loops;
   loops.addPass(llvm::CanonicalizeFreezeInLoopsPass());
   loops.addPass(llvm::LoopStrengthReducePass());
   auto reduce = llvm::createFunctionToLoopPassAdaptor(std::move(loops));
-  for (auto& function : module) {
-    if (!function.isDeclaration() && !function.hasFnAttribute(kRarelyRun) &&
-        function.getInstructionCount() <= kLargestReduced)
-      reduce.run(function, analyses.functions());
-  }
+  for (auto* function : functions) reduce.run(*function, analyses.functions());
 }
 
 }  // namespace
@@ -85,11 +81,13 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
       .buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
       .run(module, analyses.modules());
   for (auto* function : rarely_run) function->removeFnAttr(llvm::Attribute::OptimizeNone);
+  std::vector<llvm::Function*> reduced;
   for (auto& function : module) {
     if (function.isDeclaration() || function.hasFnAttribute(kRarelyRun)) continue;
+    if (function.getInstructionCount() <= kLargestReduced) reduced.push_back(&function);
     unroll_rows(function, prefetch_along_blocks(function, analyses.functions()), analyses.functions());
   }
-  reduce_strength(module, machine);
+  reduce_strength(reduced, machine);
 }
 
 }  // namespace nuna::compiler

@@ -34,8 +34,8 @@ bool is_computable(Value& value, std::set<llvm::Instruction*>& parts) {
   if (is_given(value)) return true;
   auto* part = llvm::dyn_cast<llvm::Instruction>(&value);
   if (part == nullptr || parts.count(part) != 0) return part != nullptr;
-  if (llvm::isa<llvm::PHINode, llvm::AllocaInst, llvm::CallBase>(part) || part->mayReadOrWriteMemory() ||
-      !llvm::isSafeToSpeculativelyExecute(part))
+  if (llvm::isa<llvm::PHINode, llvm::AllocaInst, llvm::CallBase, llvm::FreezeInst>(part) ||
+      part->mayReadOrWriteMemory() || !llvm::isSafeToSpeculativelyExecute(part))
     return false;
   parts.insert(part);
   return parts.size() <= kMostParts &&
@@ -99,11 +99,12 @@ class PathFlags {
 
   Value* here(Value& value) {
     auto* part = llvm::dyn_cast<llvm::Instruction>(&value);
-    if (part == nullptr || is_given(value) || tree_.dominates(part, phi_)) return &value;
+    if (part == nullptr || tree_.dominates(part, phi_)) return &value;
     auto*& made = made_[part];
     if (made == nullptr) {
       auto* again = part->clone();
-      for (auto& operand : again->operands()) operand.set(here(*operand));
+      for (auto& operand : again->operands())
+        operand.set(here(*operand));  // of a register's: its number, and the function
       again->setDebugLoc({});
       at_.Insert(again);
       made = again;

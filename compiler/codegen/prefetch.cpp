@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kLeastStep = 16;
 constexpr std::int64_t kMostStep = 512;
 
-/// How far ahead: memory answers within the time of two small blocks.
+/// How far ahead: memory answers within the time of so many small blocks.
 constexpr std::int64_t kBlocksAhead = 3;
 
 /// A vector that is loaded or stored, and its address: of single values are the codes that hardly ever run.

@@ -1,7 +1,7 @@
 #pragma once
 // Prefetches for tiles. A block reads rows of a tile that lie far apart, the next block what lies right behind each row: between the
 // rounds of the loop over rows an address jumps, and creeps along with the loop over blocks. The processor's prefetchers follow an
-// instruction's steps and see the jumps only, so the code asks for the bytes of the block after next itself.
+// instruction's steps and see the jumps only, so the code asks itself for the bytes of a block further on.
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Function.h>

@@ -31,12 +31,13 @@ void unroll_rows(llvm::Function& function, const std::vector<TileRows>& tiles,
   auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
   auto& remarks = analyses.getResult<llvm::OptimizationRemarkEmitterAnalysis>(function);
   for (const auto& [loop, rows] : tiles) {
-    const unsigned rounds = evolution.getSmallConstantMaxTripCount(loop);  // 0: unknown
+    const std::size_t rounds = evolution.getSmallConstantMaxTripCount(loop);  // 0: unknown
     if (loop->getNumBlocks() != 1 || loop->getHeader()->size() > kLongestRow * rows || rows > kRows / 2 ||
         (rounds != 0 && rounds * rows < kRows))
       continue;
-    llvm::simplifyLoop(loop, &tree, &loops, &evolution, &assumptions, nullptr, /*PreserveLCSSA=*/false);
-    llvm::formLCSSARecursively(*loop, tree, &loops, &evolution);
+    auto* outermost = loop->getOutermostLoop();
+    llvm::simplifyLoop(outermost, &tree, &loops, &evolution, &assumptions, nullptr, /*PreserveLCSSA=*/false);
+    llvm::formLCSSARecursively(*outermost, tree, &loops, &evolution);
     llvm::UnrollLoopOptions options{};
     options.Count = kRows / rows;
     options.Runtime = true;

@@ -22,7 +22,6 @@ declare i32 @__nuna_sreg(i32)
 declare void @__nuna_barrier()
 define void @f(ptr %p, i32 %n) {
   %x = call i32 @__nuna_sreg(i32 0)
-  %y = call i32 @__nuna_sreg(i32 1)
 )" + ways + R"(
 behind:
   %flag = )" + phi + "\n  " +
@@ -56,6 +55,7 @@ const std::string kTwoWays = R"(
   %first = icmp slt i32 %x, 1
   br i1 %first, label %behind, label %more
 more:
+  %y = call i32 @__nuna_sreg(i32 1)
   %past = sub i32 %n, 15
   %last = icmp sgt i32 %y, %past
   br i1 %last, label %behind, label %inside
@@ -102,6 +102,7 @@ turn:
   %first = icmp slt i32 %x, 1
   br i1 %first, label %other, label %behind
 other:
+  %y = call i32 @__nuna_sreg(i32 1)
   %second = icmp slt i32 %y, 1
   br i1 %second, label %turn, label %behind
 )",

@@ -68,7 +68,7 @@ end:
   std::vector<unsigned> rows_read;  ///< in a round of each loop that the last call returned
 };
 
-TEST_F(PrefetchTest, TheRowsOfTheTileAfterNextAreAskedFor) {
+TEST_F(PrefetchTest, TheRowsOfATileFurtherOnAreAskedFor) {
   EXPECT_THAT(distances("%place = add i32 %row, %column"), ElementsAre(3 * 12 * 4));
   EXPECT_THAT(distances("%place = sub i32 %row, %column"), ElementsAre(-3 * 12 * 4));
   EXPECT_THAT(distances("%place = add i32 %row, %column", "store <16 x float> zeroinitializer, ptr %at"),

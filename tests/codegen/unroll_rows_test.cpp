@@ -13,26 +13,35 @@
 namespace nuna::compiler {
 namespace {
 
-/// Most loads of a block of a loop over %rows rows of %from, of which a round reads one, and does `more` besides, after it has been unrolled
-/// as one that reads `rows` a round.
+/// Most loads of a block of a loop over %rows rows of a tile, in one over %tiles of them, of which a round reads one row, and does `more` besides,
+/// after it has been unrolled as one that reads `rows` a round.
 std::size_t loads_in_straight_line(unsigned rows, const std::string& more = "") {
   const std::string text = R"(
-define void @f(ptr %from, ptr %to, i64 %width, i64 %rows) {
+define i64 @f(ptr %from, ptr %to, i64 %width, i64 %rows, i64 %tiles) {
 entry:
+  br label %tile
+tile:
+  %number = phi i64 [ 0, %entry ], [ %number.next, %tile.end ]
+  %column = mul i64 %number, 12
+  %left = getelementptr float, ptr %from, i64 %column
   br label %row
 row:
-  %y = phi i64 [ 0, %entry ], [ %next, %row ]
+  %y = phi i64 [ 0, %tile ], [ %next, %row ]
   %begin = mul i64 %y, %width
-  %at = getelementptr float, ptr %from, i64 %begin
+  %at = getelementptr float, ptr %left, i64 %begin
   %v = load <16 x float>, ptr %at
   %there = getelementptr <16 x float>, ptr %to, i64 %y
   store <16 x float> %v, ptr %there
 )" + more + R"(
   %next = add nuw nsw i64 %y, 1
   %again = icmp ult i64 %next, %rows
-  br i1 %again, label %row, label %end
+  br i1 %again, label %row, label %tile.end
+tile.end:
+  %number.next = add nuw nsw i64 %number, 1
+  %last = icmp eq i64 %number.next, %tiles
+  br i1 %last, label %end, label %tile
 end:
-  ret void
+  ret i64 %next
 })";
   llvm::LLVMContext context;
   const auto module = parsed(text, context);
@@ -41,7 +50,7 @@ end:
   auto& function = *module->getFunction("f");
   Analyses analyses(*machine);
   auto& loops = analyses.functions().getResult<llvm::LoopAnalysis>(function);
-  unroll_rows(function, {{*loops.begin(), rows}}, analyses.functions());
+  unroll_rows(function, {{(*loops.begin())->getSubLoops().front(), rows}}, analyses.functions());
   std::string wrong;
   llvm::raw_string_ostream to(wrong);
   EXPECT_FALSE(llvm::verifyFunction(function, &to)) << wrong;
