@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/Support/raw_ostream.h>
 
 #include "codegen/parsed.hpp"
 
@@ -37,9 +35,7 @@ end:
   const auto module = parsed(text, context);
   auto& function = *module->getFunction("f");
   spell_out_path_flags(function);
-  std::string wrong;
-  llvm::raw_string_ostream to(wrong);
-  EXPECT_FALSE(llvm::verifyFunction(function, &to)) << wrong;
+  expect_well_formed(function);
   std::vector<std::string> found;
   for (const auto& block : function) {
     if (block.getName() != "behind") continue;

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/Support/raw_ostream.h>
 
 #include "codegen/analyses.hpp"
 #include "codegen/machine.hpp"
@@ -51,9 +49,7 @@ end:
   Analyses analyses(*machine);
   auto& loops = analyses.functions().getResult<llvm::LoopAnalysis>(function);
   unroll_rows(function, {{(*loops.begin())->getSubLoops().front(), rows}}, analyses.functions());
-  std::string wrong;
-  llvm::raw_string_ostream to(wrong);
-  EXPECT_FALSE(llvm::verifyFunction(function, &to)) << wrong;
+  expect_well_formed(function);
   std::size_t most = 0;
   for (const auto& block : function) {
     std::size_t loads = 0;

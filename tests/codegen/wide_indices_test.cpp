@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/Support/raw_ostream.h>
 
 #include "codegen/parsed.hpp"
 
@@ -31,9 +29,7 @@ define void @f(ptr %p, i32 %n) {
   const auto module = parsed(text, context);
   auto& function = *module->getFunction("f");
   widen_indices(function);
-  std::string wrong;
-  llvm::raw_string_ostream to(wrong);
-  EXPECT_FALSE(llvm::verifyFunction(function, &to)) << wrong;
+  expect_well_formed(function);
   std::vector<std::string> found;
   for (const auto& instruction : llvm::instructions(function)) {
     if (instruction.isBinaryOp() && instruction.getType()->isIntegerTy(64))
