@@ -4,9 +4,7 @@
 #include <gmock/gmock.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/raw_ostream.h>
 
 namespace nuna::compiler {
 namespace {
@@ -50,9 +48,7 @@ end:
   builder.crossRegisterProxies(loops, functions, components, modules);
   auto& function = *module->getFunction("f");
   HoistDivisionsPass().run(function, functions);
-  std::string wrong;
-  llvm::raw_string_ostream to(wrong);
-  EXPECT_FALSE(llvm::verifyFunction(function, &to)) << wrong;
+  expect_well_formed(function);
   std::vector<std::string> found;
   for (const auto& instruction : llvm::instructions(function)) {
     if (instruction.isIntDivRem()) {

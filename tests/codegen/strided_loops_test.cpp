@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/Support/raw_ostream.h>
 
 #include "codegen/parsed.hpp"
 #include "codegen/uniformity.hpp"
@@ -48,9 +46,7 @@ end:
     module_ = parsed(text, context_);
     auto& kernel = *module_->getFunction("k");
     share_strided_loops(kernel);
-    std::string wrong;
-    llvm::raw_string_ostream to(wrong);
-    EXPECT_FALSE(llvm::verifyFunction(kernel, &to)) << wrong;
+    expect_well_formed(kernel);
     return kernel;
   }
 
